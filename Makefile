@@ -1,0 +1,47 @@
+# Everyday targets. `make test` is what the README names; CI runs it and the checks of `lint`.
+GO ?= go
+
+.PHONY: help build test race lint fuzz bench compare gen sim install clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## build bin/ebb, stripped
+	$(GO) build -trimpath -ldflags="-s -w" -o bin/ebb ./cmd/ebb
+
+install: ## install ebb into Go's bin folder
+	$(GO) install ./cmd/ebb
+
+test: ## all tests of every day
+	$(GO) test ./...
+
+race: ## the same under the race detector
+	$(GO) test -race -short ./...
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+FUZZTIME ?= 20s
+fuzz: ## every fuzz target for FUZZTIME
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; done
+
+bench: ## benchmarks with their hand-written baselines, ratios inside one run
+	$(GO) test -run '^$$' -bench . -benchmem ./exec/... ./stdlib/...
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/ebb
+
+compare: ## the Nexmark queries of examples/ against DuckDB (installed from PyPI into .bench/)
+	./docs/compare.sh
+
+gen: ## regenerate docs/reference.md and the goldens that are made from the code
+	$(GO) run ./cmd/ebb doc --markdown > docs/reference.md
+
+sim: ## the seeded engine tests, more seeds than in `test`
+	$(GO) test ./exec/... -run 'Sim|Random|Differential' -count=5
+
+clean:
+	rm -rf bin .bench

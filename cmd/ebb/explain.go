@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebb-lang/ebb/exec"
+)
+
+func explainCommand() *cobra.Command {
+	var flags scriptFlags
+	forms := map[string]*bool{}
+	cmd := &cobra.Command{
+		Use:   "explain FILE | - | -c SCRIPT",
+		Short: "Show how a script is planned: logical plan and parallel plan",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, text, err := flags.script(cmd, args)
+			if err != nil {
+				return err
+			}
+			o, err := flags.options()
+			if err != nil {
+				return err
+			}
+			form := ""
+			for _, f := range []string{"logical", "physical", "dot", "mermaid", "json"} {
+				if *forms[f] {
+					if form != "" {
+						return usage("--%s and --%s: choose one", form, f)
+					}
+					form = f
+				}
+			}
+			c, err := compile(name, text, exec.OS(), o)
+			if err != nil {
+				return err
+			}
+			out := ""
+			switch form {
+			case "logical":
+				out = c.Physical.Logical.Text()
+			case "physical":
+				out = c.Physical.Text()
+			case "dot":
+				out = c.Physical.Dot()
+			case "mermaid":
+				out = c.Physical.Mermaid()
+			case "json":
+				if out, err = c.Physical.JSON(); err != nil {
+					return err
+				}
+			default:
+				out = "logical plan\n" + c.Physical.Logical.Text() + "\nparallel plan\n" + c.Physical.Text()
+			}
+			_, err = fmt.Fprint(os.Stdout, out)
+			return err
+		},
+	}
+	flags.add(cmd)
+	for f, text := range map[string]string{"logical": "the logical plan only", "physical": "the parallel plan only", "dot": "the parallel plan for Graphviz",
+		"mermaid": "the parallel plan as a Mermaid flowchart", "json": "both plans for programs"} {
+		forms[f] = cmd.Flags().Bool(f, false, text)
+	}
+	return cmd
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// progress shows on a terminal how a run comes along: a bar where the size of the input is known, else a line.
+type progress struct {
+	env   *exec.Env
+	start time.Time
+	bars  *mpb.Progress
+	bar   *mpb.Bar
+	quit  chan struct{}
+	gone  chan struct{}
+}
+
+// startProgress draws on stderr if it is a terminal; the first picture comes after a moment, so that short runs stay quiet.
+func startProgress(env *exec.Env) *progress {
+	p := &progress{env: env, start: time.Now(), quit: make(chan struct{}), gone: make(chan struct{})}
+	if !isTerminal(os.Stderr) {
+		close(p.gone)
+		return p
+	}
+	go p.draw()
+	return p
+}
+
+func (p *progress) draw() {
+	defer close(p.gone)
+	select {
+	case <-p.quit:
+		return
+	case <-time.After(300 * time.Millisecond):
+	}
+	p.bars = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithRefreshRate(200*time.Millisecond))
+	s := p.env.Stats
+	text := decor.Any(func(decor.Statistics) string { return p.line() })
+	total := s.BytesTotal.Load()
+	if total > 0 && !s.Unbounded.Load() {
+		p.bar = p.bars.New(total, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"), mpb.BarWidth(24), mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Percentage(decor.WC{W: 5})),
+			mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name("  "), text))
+	} else {
+		p.bar = p.bars.New(0, mpb.NopStyle(), mpb.BarRemoveOnComplete(), mpb.AppendDecorators(text))
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.quit:
+			p.bar.Abort(true)
+			p.bars.Wait()
+			return
+		case <-tick.C:
+			p.bar.SetCurrent(min(s.BytesIn.Load(), max(0, total-1)))
+		}
+	}
+}
+
+// line is `1.2M rows in (3.4M/s) 45k out (…) watermark 2026-01-31T10:00:00Z lag 3s late 2 errors 0`.
+func (p *progress) line() string {
+	s := p.env.Stats
+	secs := max(time.Since(p.start).Seconds(), 0.001)
+	in, out := s.RowsIn.Load(), s.RowsOut.Load()
+	t := fmt.Sprintf("%s rows in (%s/s), %s out (%s/s)", count(in), count(int64(float64(in)/secs)), count(out), count(int64(float64(out)/secs)))
+	if w := s.Watermark.Load(); w != 0 && w != types.MinInstant {
+		at := time.Unix(0, w).UTC()
+		t += ", watermark " + at.Format("2006-01-02T15:04:05Z")
+		if s.Unbounded.Load() {
+			t += " lag " + time.Since(at).Round(time.Second).String()
+		}
+	}
+	if n := s.Late.Load(); n > 0 {
+		t += fmt.Sprintf(", %s late", count(n))
+	}
+	if n := s.Errors.Load(); n > 0 {
+		t += fmt.Sprintf(", %s errors", count(n))
+	}
+	return t
+}
+
+// stop clears the picture and prints the summary line.
+func (p *progress) stop(err error) {
+	close(p.quit)
+	<-p.gone
+	if !isTerminal(os.Stderr) {
+		return
+	}
+	p.summary(os.Stderr, err)
+}
+
+func (p *progress) summary(w io.Writer, err error) {
+	word := "done"
+	if err != nil {
+		word = "failed"
+	}
+	fmt.Fprintf(w, "%s in %s: %s\n", word, time.Since(p.start).Round(time.Millisecond), p.line())
+}
+
+// count prints a number as people read it: 999, 12.3k, 4.56M, 7.8G.
+func count(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1_000_000_000, "G"}, {1_000_000, "M"}, {10_000, "k"}} {
+		if n >= u.size {
+			size := u.size
+			if u.name == "k" {
+				size = 1000
+			}
+			return strings.TrimSuffix(strings.TrimSuffix(fmt.Sprintf("%.2f", float64(n)/float64(size)), "0"), ".0") + u.name
+		}
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,138 @@
+package exec
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Env is the seam through which time, disk and the standard streams enter the engine.
+type Env struct {
+	Now    func() int64 // nanoseconds since 1970 UTC
+	FS     FS
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Splits *Splits
+	Stats  *Stats
+}
+
+// File is an open file.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Writer
+	io.Closer
+	Stat() (fs.FileInfo, error)
+	Sync() error
+	Truncate(size int64) error
+}
+
+// FS is the few file calls that the engine needs.
+type FS interface {
+	Open(name string) (File, error)
+	Create(name string) (File, error) // truncates
+	Append(name string) (File, error) // creates, writes go to the end
+	Rename(from, to string) error
+	Remove(name string) error
+	Stat(name string) (fs.FileInfo, error)
+	MkdirAll(name string) error
+	Glob(pattern string) ([]string, error) // sorted
+	ReadDir(name string) ([]fs.DirEntry, error)
+}
+
+// OS returns the environment of the machine.
+func OS() *Env {
+	return &Env{Now: func() int64 { return time.Now().UnixNano() }, FS: osFS{}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Splits: &Splits{}, Stats: &Stats{}}
+}
+
+type osFS struct{}
+
+func (osFS) Open(name string) (File, error)   { return wrap(os.Open(name)) }
+func (osFS) Create(name string) (File, error) { return wrap(os.Create(name)) }
+func (osFS) Append(name string) (File, error) {
+	return wrap(os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666))
+}
+func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                   { return os.Remove(name) }
+func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (osFS) MkdirAll(name string) error                 { return os.MkdirAll(name, 0o777) }
+func (osFS) Glob(pattern string) ([]string, error)      { return filepath.Glob(pattern) }
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+func wrap(f *os.File, err error) (File, error) {
+	if err != nil {
+		return nil, err // not f: a nil *os.File in an interface is not nil
+	}
+	return f, nil
+}
+
+// Splits names the splits of a job's sources, so that a row's position can be shown to people.
+type Splits struct {
+	mu    sync.Mutex
+	names map[[2]int]string
+}
+
+// Name records that split (source, file) is called name, for example a path.
+func (s *Splits) Name(source, file int, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names = map[[2]int]string{}
+	}
+	s.names[[2]int{source & 0xff, file & 0xffff}] = name
+}
+
+// Where returns the name of the split and the data row (from 1) that a position of vec.Position stands for.
+func (s *Splits) Where(pos uint64) (name string, row int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name = s.names[[2]int{int(pos >> 56), int(pos >> 40 & 0xffff)}]
+	return name, int64(pos&(1<<40-1)) + 1
+}
+
+// A RowError is a row that could not be decoded or whose expression failed.
+type RowError struct {
+	Stage  string // source or stage, as the script calls it
+	Source string // file or split, "" if not known
+	Row    int64  // data row in Source from 1; 0 if not known
+	Line   int64  // line of the file from 1; 0 if not known
+	Raw    string // the offending text, or the row as JSON
+	Err    error
+}
+
+func (e *RowError) Error() string {
+	s := e.Stage + ": "
+	if e.Source != "" {
+		s += e.Source + ": "
+	}
+	if e.Row > 0 {
+		s += fmt.Sprintf("row %d", e.Row)
+		if e.Line > 0 {
+			s += fmt.Sprintf(" (line %d)", e.Line)
+		}
+		s += ": "
+	}
+	s += e.Err.Error()
+	if e.Raw != "" {
+		s += "\n  " + clip(e.Raw, 300)
+	}
+	return s
+}
+
+func (e *RowError) Unwrap() error { return e.Err }
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n] + fmt.Sprintf("… (%d bytes)", len(s))
+}

@@ -1,0 +1,471 @@
+package eval
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+type number interface{ int64 | float64 }
+
+// operand is an argument of an operator: a node, or a constant that the loop takes as a scalar. An int that is cast to
+// float stays an int; the loop converts it.
+type operand struct {
+	n     *node // nil: constant
+	val   any
+	isInt bool // ints where the operator wants floats
+}
+
+func (o operand) float() float64 {
+	switch x := o.val.(type) {
+	case int64:
+		return float64(x)
+	case float64:
+		return x
+	}
+	return 0
+}
+
+func (o operand) int() int64 {
+	i, _ := o.val.(int64)
+	return i
+}
+
+func operandKids(os ...operand) (ks []*node) {
+	for _, o := range os {
+		if o.n != nil {
+			ks = append(ks, o.n)
+		}
+	}
+	return ks
+}
+
+// get evaluates the operand; a constant gives no value.
+func (r *run) get(o operand, sel []uint32) value {
+	if o.n == nil {
+		return value{}
+	}
+	return r.eval(o.n, sel)
+}
+
+func (v value) valid() vec.Bitmap {
+	if v.Column == nil {
+		return nil
+	}
+	return v.Valid
+}
+
+func (r *run) drop(v value) {
+	if v.Column != nil {
+		r.free(v)
+	}
+}
+
+// intArith is + - * over int64: ints, durations, times.
+type intArith struct {
+	sign byte
+	a, b operand
+}
+
+func (o *intArith) kids() []*node { return operandKids(o.a, o.b) }
+
+func (o *intArith) eval(r *run, n *node, sel []uint32) value {
+	a, b := r.get(o.a, sel), r.get(o.b, sel)
+	out := r.new(n.typ)
+	out.Valid = vec.And(a.valid(), b.valid())
+	s := r.dense(sel)
+	switch {
+	case o.b.n == nil:
+		intVC(o.sign, a.Ints, o.b.int(), out.Ints, s)
+	case o.a.n == nil:
+		intCV(o.sign, o.a.int(), b.Ints, out.Ints, s)
+	default:
+		intVV(o.sign, a.Ints, b.Ints, out.Ints, s)
+	}
+	r.drop(a)
+	r.drop(b)
+	return out
+}
+
+func intVV(sign byte, a, b, o []int64, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			switch sign {
+			case '+':
+				o[i] = a[i] + b[i]
+			case '-':
+				o[i] = a[i] - b[i]
+			case '*':
+				o[i] = a[i] * b[i]
+			}
+		}
+		return
+	}
+	a, b = a[:len(o)], b[:len(o)]
+	switch sign {
+	case '+':
+		for i := range o {
+			o[i] = a[i] + b[i]
+		}
+	case '-':
+		for i := range o {
+			o[i] = a[i] - b[i]
+		}
+	case '*':
+		for i := range o {
+			o[i] = a[i] * b[i]
+		}
+	}
+}
+
+func intVC(sign byte, a []int64, c int64, o []int64, sel []uint32) {
+	if sign == '-' {
+		sign, c = '+', -c
+	}
+	if sel != nil {
+		for _, i := range sel {
+			if sign == '+' {
+				o[i] = a[i] + c
+			} else {
+				o[i] = a[i] * c
+			}
+		}
+		return
+	}
+	a = a[:len(o)]
+	if sign == '+' {
+		for i := range o {
+			o[i] = a[i] + c
+		}
+		return
+	}
+	for i := range o {
+		o[i] = a[i] * c
+	}
+}
+
+func intCV(sign byte, c int64, b, o []int64, sel []uint32) {
+	if sign != '-' {
+		intVC(sign, b, c, o, sel)
+		return
+	}
+	if sel != nil {
+		for _, i := range sel {
+			o[i] = c - b[i]
+		}
+		return
+	}
+	b = b[:len(o)]
+	for i := range o {
+		o[i] = c - b[i]
+	}
+}
+
+// floatArith is + - * / over numbers with a float result.
+type floatArith struct {
+	sign byte
+	a, b operand
+}
+
+func (o *floatArith) kids() []*node { return operandKids(o.a, o.b) }
+
+func (o *floatArith) eval(r *run, n *node, sel []uint32) value {
+	a, b := r.get(o.a, sel), r.get(o.b, sel)
+	out := r.new(n.typ)
+	out.Valid = vec.And(a.valid(), b.valid())
+	s := r.dense(sel)
+	switch {
+	case o.b.n == nil && o.a.isInt:
+		floatVC(o.sign, a.Ints, o.b.float(), out.Floats, s)
+	case o.b.n == nil:
+		floatVC(o.sign, a.Floats, o.b.float(), out.Floats, s)
+	case o.a.n == nil && o.b.isInt:
+		floatCV(o.sign, o.a.float(), b.Ints, out.Floats, s)
+	case o.a.n == nil:
+		floatCV(o.sign, o.a.float(), b.Floats, out.Floats, s)
+	case o.a.isInt && o.b.isInt:
+		floatVV(o.sign, a.Ints, b.Ints, out.Floats, s)
+	case o.a.isInt:
+		floatVV(o.sign, a.Ints, b.Floats, out.Floats, s)
+	case o.b.isInt:
+		floatVV(o.sign, a.Floats, b.Ints, out.Floats, s)
+	default:
+		floatVV(o.sign, a.Floats, b.Floats, out.Floats, s)
+	}
+	r.drop(a)
+	r.drop(b)
+	return out
+}
+
+func floatVV[A, B number](sign byte, a []A, b []B, o []float64, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			x, y := float64(a[i]), float64(b[i])
+			switch sign {
+			case '+':
+				o[i] = x + y
+			case '-':
+				o[i] = x - y
+			case '*':
+				o[i] = x * y
+			case '/':
+				o[i] = x / y
+			}
+		}
+		return
+	}
+	a, b = a[:len(o)], b[:len(o)]
+	switch sign {
+	case '+':
+		for i := range o {
+			o[i] = float64(a[i]) + float64(b[i])
+		}
+	case '-':
+		for i := range o {
+			o[i] = float64(a[i]) - float64(b[i])
+		}
+	case '*':
+		for i := range o {
+			o[i] = float64(a[i]) * float64(b[i])
+		}
+	case '/':
+		for i := range o {
+			o[i] = float64(a[i]) / float64(b[i])
+		}
+	}
+}
+
+func floatVC[A number](sign byte, a []A, c float64, o []float64, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			x := float64(a[i])
+			switch sign {
+			case '+':
+				o[i] = x + c
+			case '-':
+				o[i] = x - c
+			case '*':
+				o[i] = x * c
+			case '/':
+				o[i] = x / c
+			}
+		}
+		return
+	}
+	a = a[:len(o)]
+	switch sign {
+	case '+':
+		for i := range o {
+			o[i] = float64(a[i]) + c
+		}
+	case '-':
+		for i := range o {
+			o[i] = float64(a[i]) - c
+		}
+	case '*':
+		for i := range o {
+			o[i] = float64(a[i]) * c
+		}
+	case '/':
+		for i := range o {
+			o[i] = float64(a[i]) / c
+		}
+	}
+}
+
+func floatCV[B number](sign byte, c float64, b []B, o []float64, sel []uint32) {
+	switch {
+	case sign == '+' || sign == '*':
+		floatVC(sign, b, c, o, sel)
+	case sel != nil:
+		for _, i := range sel {
+			if sign == '-' {
+				o[i] = c - float64(b[i])
+			} else {
+				o[i] = c / float64(b[i])
+			}
+		}
+	case sign == '-':
+		b = b[:len(o)]
+		for i := range o {
+			o[i] = c - float64(b[i])
+		}
+	default:
+		b = b[:len(o)]
+		for i := range o {
+			o[i] = c / float64(b[i])
+		}
+	}
+}
+
+// power is **.
+type power struct{ a, b operand }
+
+func (o *power) kids() []*node { return operandKids(o.a, o.b) }
+
+func (o *power) eval(r *run, n *node, sel []uint32) value {
+	a, b := r.get(o.a, sel), r.get(o.b, sel)
+	out := r.new(n.typ)
+	out.Valid = vec.And(a.valid(), b.valid())
+	for _, i := range r.rows(sel) {
+		out.Floats[i] = math.Pow(o.a.floatAt(a, i), o.b.floatAt(b, i))
+	}
+	r.drop(a)
+	r.drop(b)
+	return out
+}
+
+func (o operand) floatAt(v value, i uint32) float64 {
+	switch {
+	case o.n == nil:
+		return o.float()
+	case o.isInt:
+		return float64(v.Ints[i])
+	}
+	return v.Floats[i]
+}
+
+// modulo is % over int64.
+type modulo struct{ a, b operand }
+
+func (o *modulo) kids() []*node { return operandKids(o.a, o.b) }
+
+func (o *modulo) eval(r *run, n *node, sel []uint32) value {
+	a, b := r.get(o.a, sel), r.get(o.b, sel)
+	out := r.new(n.typ)
+	out.Valid = vec.And(a.valid(), b.valid())
+	if c := o.b.int(); o.b.n == nil && c != 0 {
+		modVC(a.Ints, c, out.Ints, sel)
+	} else {
+		for _, i := range r.rows(sel) {
+			if out.Null(int(i)) {
+				continue
+			}
+			x, y := o.a.int(), o.b.int()
+			if o.a.n != nil {
+				x = a.Ints[i]
+			}
+			if o.b.n != nil {
+				y = b.Ints[i]
+			}
+			if y == 0 {
+				r.fail(n, int(i), errZeroModulo)
+				continue
+			}
+			out.Ints[i] = x % y
+		}
+	}
+	r.drop(a)
+	r.drop(b)
+	return out
+}
+
+// modVC computes a % c. Division is slow; for values and divisors of 32 bits two multiplications by a reciprocal of 64
+// bits give the same remainder.
+func modVC(a []int64, c int64, o []int64, sel []uint32) {
+	if c < 0 {
+		c = -c // the sign of the remainder is that of the dividend
+	}
+	small := c > 0 && c < 1<<32
+	var recip uint64
+	if small {
+		recip = ^uint64(0)/uint64(c) + 1 // wraps to 0 for 1, which gives 0
+	}
+	d := uint64(c)
+	if sel == nil {
+		a = a[:len(o)]
+		for i, x := range a {
+			if uint64(x) < 1<<32 && small {
+				hi, _ := bits.Mul64(recip*uint64(x), d)
+				o[i] = int64(hi)
+			} else {
+				o[i] = x % c
+			}
+		}
+		return
+	}
+	for _, i := range sel {
+		x := a[i]
+		if uint64(x) < 1<<32 && small {
+			hi, _ := bits.Mul64(recip*uint64(x), d)
+			o[i] = int64(hi)
+		} else {
+			o[i] = x % c
+		}
+	}
+}
+
+// scale is duration * float, float * duration and duration / number. A result that is no duration fails the row.
+type scale struct {
+	a, b   operand // a is the duration
+	divide bool
+}
+
+func (o *scale) kids() []*node { return operandKids(o.a, o.b) }
+
+func (o *scale) eval(r *run, n *node, sel []uint32) value {
+	a, b := r.get(o.a, sel), r.get(o.b, sel)
+	out := r.new(n.typ)
+	out.Valid = vec.And(a.valid(), b.valid())
+	whole := o.b.isInt
+	if o.b.n == nil {
+		_, whole = o.b.val.(int64)
+	}
+	for _, i := range r.rows(sel) {
+		if out.Null(int(i)) {
+			continue
+		}
+		d := o.a.int()
+		if o.a.n != nil {
+			d = a.Ints[i]
+		}
+		if o.divide && whole {
+			y := o.b.int()
+			if o.b.n != nil {
+				y = b.Ints[i]
+			}
+			if y == 0 {
+				r.fail(n, int(i), errZeroDuration)
+				continue
+			}
+			out.Ints[i] = d / y
+			continue
+		}
+		x := float64(d)
+		if f := o.b.floatAt(b, i); o.divide {
+			x /= f
+		} else {
+			x *= f
+		}
+		if !(x >= -1<<63 && x < 1<<63) {
+			r.fail(n, int(i), errDurationRange)
+			continue
+		}
+		out.Ints[i] = int64(x)
+	}
+	r.drop(a)
+	r.drop(b)
+	return out
+}
+
+// negate is unary minus.
+type negate struct{ a *node }
+
+func (o *negate) kids() []*node { return []*node{o.a} }
+
+func (o *negate) eval(r *run, n *node, sel []uint32) value {
+	a := r.eval(o.a, sel)
+	out := r.new(n.typ)
+	out.Valid = a.Valid
+	if n.typ.Kind == types.Float {
+		for _, i := range r.rows(sel) {
+			out.Floats[i] = -a.Floats[i]
+		}
+	} else {
+		intCV('-', 0, a.Ints, out.Ints, r.dense(sel))
+	}
+	r.free(a)
+	return out
+}

@@ -1,0 +1,10 @@
+package eval
+
+import "errors"
+
+// What a row may do wrong, in the words that users see.
+var (
+	errZeroModulo    = errors.New("integer division by zero in `%`")
+	errZeroDuration  = errors.New("a duration divided by zero")
+	errDurationRange = errors.New("the result is not a duration: it is not a number or beyond 292 years")
+)

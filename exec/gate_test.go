@@ -1,0 +1,118 @@
+package exec
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+func gateOf(inOrder bool, n int) (*Gate, []*Channel) {
+	var cs []*Channel
+	for range n {
+		cs = append(cs, NewChannel(DefaultLimits, func() {}, func() {}))
+	}
+	g := NewGate()
+	g.Add(0, cs, inOrder)
+	return g, cs
+}
+
+func next(t *testing.T, g *Gate) Item {
+	t.Helper()
+	_, it, ok := g.Next()
+	require.True(t, ok)
+	return it
+}
+
+func none(t *testing.T, g *Gate) {
+	t.Helper()
+	_, it, ok := g.Next()
+	require.False(t, ok, "%+v", it)
+}
+
+func TestGateWatermarkIsTheMinimum(t *testing.T) {
+	g, cs := gateOf(false, 2)
+	cs[0].Push(Item{Kind: Watermark, W: 10})
+	none(t, g)
+	cs[1].Push(Item{Kind: Watermark, W: 5})
+	require.EqualValues(t, 5, next(t, g).W)
+	cs[1].Push(Item{Kind: Watermark, W: 20})
+	require.EqualValues(t, 10, next(t, g).W)
+	cs[0].Push(Item{Kind: End})
+	require.EqualValues(t, 20, next(t, g).W, "an ended input no longer holds event time back")
+	cs[1].Push(Item{Kind: End})
+	require.Equal(t, End, next(t, g).Kind)
+	none(t, g)
+}
+
+func TestGateIdleInputsDoNotHold(t *testing.T) {
+	g, cs := gateOf(false, 2)
+	cs[0].Push(Item{Kind: Watermark, W: 10})
+	cs[1].Push(Item{Kind: WentIdle})
+	require.EqualValues(t, 10, next(t, g).W)
+	cs[0].Push(Item{Kind: WentIdle})
+	require.Equal(t, WentIdle, next(t, g).Kind)
+	cs[1].Push(Item{Kind: Watermark, W: 30})
+	require.EqualValues(t, 30, next(t, g).W, "when all are idle event time moves to the highest of them")
+	cs[1].Push(Item{Kind: WentActive})
+	require.Equal(t, WentActive, next(t, g).Kind)
+	cs[0].Push(Item{Kind: WentActive})
+	cs[0].Push(Item{Kind: Watermark, W: 20})
+	none(t, g)
+	require.EqualValues(t, 30, g.w, "event time never goes back")
+}
+
+func TestGateRestoresTheOrderOfChunks(t *testing.T) {
+	g, cs := gateOf(true, 3)
+	// Chunks are dealt in turn; the later readers are ahead.
+	put := func(k int64) {
+		cs[k%3].Push(rowsItem(k*10, k*10+1))
+		cs[k%3].Push(rowsItem(k*10 + 2))
+		cs[k%3].Push(Item{Kind: ChunkEnd, N: k})
+	}
+	put(1)
+	put(2)
+	none(t, g)
+	put(0)
+	var got []int64
+	for range 6 {
+		got = append(got, next(t, g).Batch.Cols[0].Ints[0])
+	}
+	require.Equal(t, []int64{0, 2, 10, 12, 20, 22}, got)
+	none(t, g)
+	cs[0].Push(Item{Kind: End}) // there is no chunk 3
+	cs[2].Push(Item{Kind: End})
+	put(4)
+	require.EqualValues(t, 40, next(t, g).Batch.Cols[0].Ints[0])
+}
+
+func TestGateEndIsAStopIfAnInputWasStopped(t *testing.T) {
+	g, cs := gateOf(false, 2)
+	cs[0].Push(Item{Kind: End, N: 1})
+	cs[1].Push(Item{Kind: End})
+	it := next(t, g)
+	require.Equal(t, Item{Kind: End, N: 1}, it)
+}
+
+func TestGateServesAllGroups(t *testing.T) {
+	g := NewGate()
+	var all []*Channel
+	for in := range 2 {
+		c := NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 30}, func() {}, func() {})
+		all = append(all, c)
+		g.Add(in, []*Channel{c}, true)
+	}
+	for i := range int64(10) {
+		all[0].Push(rowsItem(i))
+		all[1].Push(rowsItem(i))
+	}
+	seen := [2]int{}
+	for range 10 {
+		in, _, ok := g.Next()
+		require.True(t, ok)
+		seen[in]++
+	}
+	require.Equal(t, [2]int{5, 5}, seen, "no group starves")
+	require.Equal(t, types.MinInstant, g.w)
+}

@@ -1,0 +1,577 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// lowering turns typed trees into trees for expr's VM: islands, and constant expressions. The VM's own behaviour on null is
+// not ours, so operands that may be null are tested before it sees them.
+type lowering struct {
+	t     *typer
+	n     ast.Node // for errors
+	elem  int      // the closure that the island is about, -1 for none
+	names []string
+	args  []*types.Expr
+	bad   *types.Expr // a call that the VM does not know
+}
+
+func (t *typer) lowering(n ast.Node, elem int) *lowering { return &lowering{t: t, n: n, elem: elem} }
+
+// island makes the node of what was lowered, or reports why there is none.
+func (l *lowering) island(node ast.Node, out types.Type) *types.Expr {
+	if x := l.bad; x != nil {
+		return l.t.fail(l.n, "N163", fmt.Sprintf("`%s` cannot be used on the elements of a list", x.Name),
+			"make the elements rows by `unnest`, or keep to the functions of expr: "+strings.Join(elementFunctions, " "))
+	}
+	return &types.Expr{Op: types.OpIsland, Type: out, Names: l.names, Args: l.args, Node: node, Loose: true}
+}
+
+var elementFunctions = []string{"len", "lower", "upper", "trim", "split", "replace", "indexOf", "int", "float", "string", "abs", "floor", "round", "…"}
+
+// island makes an island of one call, or index, whose arguments are typed already. It is strict unless the call is loose.
+func (t *typer) island(n ast.Node, x *types.Expr) *types.Expr {
+	l := t.lowering(n, -1)
+	nodes := make([]ast.Node, len(x.Args))
+	for i, a := range x.Args {
+		nodes[i] = l.free(a)
+	}
+	out := l.island(l.apply(x, nodes), x.Type)
+	if out != nil {
+		out.Loose = x.Op == types.OpCall && x.Sig.Loose
+	}
+	return out
+}
+
+// anyIndex is x[i] of a schemaless value.
+func (t *typer) anyIndex(x, index *types.Expr) *types.Expr {
+	return &types.Expr{Op: types.OpIndex, Type: types.T(types.Any).Null(), Args: []*types.Expr{x, index}}
+}
+
+// fresh gives a name that nothing else in the expression has.
+func (l *lowering) fresh(prefix string) string {
+	l.t.c.vars++
+	return fmt.Sprintf("%s%d", prefix, l.t.c.vars-1)
+}
+
+// free passes what does not depend on the element as an argument; constants stay in the tree.
+func (l *lowering) free(x *types.Expr) ast.Node {
+	if x.Op == types.OpConst {
+		return constNode(x.Type, x.Value)
+	}
+	for i, a := range l.args {
+		if same(a, x) {
+			return &ast.IdentifierNode{Value: l.names[i]}
+		}
+	}
+	name := l.fresh("a")
+	l.names, l.args = append(l.names, name), append(l.args, x)
+	return &ast.IdentifierNode{Value: name}
+}
+
+// depends reports whether x speaks of the element of l's closure.
+func (l *lowering) depends(x *types.Expr) bool {
+	found := false
+	x.Walk(func(y *types.Expr) bool {
+		if y.Op == types.OpCol {
+			if id, _, ok := elementOf(y.Col); ok && id == l.elem {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// safe reports whether x can be computed on every row without failing, whether it is needed there or not.
+func safe(x *types.Expr) bool {
+	ok := true
+	x.Walk(func(y *types.Expr) bool {
+		switch y.Op {
+		case types.OpIndex, types.OpIsland:
+			ok = false
+		case types.OpCall:
+			ok = ok && types.Operators[y.Name] != nil && y.Name != "%" && y.Name != ".." && (y.Name != "matches" || y.Args[1].Op == types.OpConst)
+		}
+		return ok
+	})
+	return ok
+}
+
+// expr lowers a tree.
+func (l *lowering) expr(x *types.Expr) ast.Node {
+	switch x.Op {
+	case types.OpConst:
+		return constNode(x.Type, x.Value)
+	case types.OpNow, types.OpEventTime:
+		return l.free(x)
+	case types.OpCol:
+		id, which, ok := elementOf(x.Col)
+		if !ok || id != l.elem {
+			return l.free(x)
+		}
+		return &ast.PointerNode{Name: [...]string{"", "index", "acc"}[which]}
+	}
+	if l.elem >= 0 && !l.depends(x) && (safe(x) || x.Op == types.OpCall && !l.known(x)) {
+		return l.free(x)
+	}
+	switch x.Op {
+	case types.OpAnd, types.OpOr:
+		return l.logic(x)
+	case types.OpCoalesce:
+		return binary("??", l.expr(x.Args[0]), l.expr(x.Args[1]))
+	case types.OpIf:
+		return choice(l.expr(truth(x.Args[0])), l.expr(x.Args[1]), l.expr(x.Args[2]))
+	case types.OpList:
+		nodes := make([]ast.Node, len(x.Args))
+		for i, a := range x.Args {
+			nodes[i] = l.expr(a)
+		}
+		return &ast.ArrayNode{Nodes: nodes}
+	case types.OpRecord:
+		m := &ast.MapNode{}
+		for i, a := range x.Args {
+			m.Pairs = append(m.Pairs, &ast.PairNode{Key: &ast.StringNode{Value: x.Names[i]}, Value: l.expr(a)})
+		}
+		return m
+	case types.OpCast:
+		return l.cast(l.expr(x.Args[0]), x.Args[0].Type, x.Type)
+	case types.OpIsland:
+		return l.nested(x)
+	}
+	strict := x.Op != types.OpCall || !x.Sig.Loose
+	nodes := make([]ast.Node, len(x.Args))
+	var lets []binding2
+	for i, a := range x.Args {
+		nodes[i] = l.expr(a)
+		if strict && nullable(a) && !simple(nodes[i]) {
+			name := l.fresh("v")
+			lets = append(lets, binding2{name, nodes[i]})
+			nodes[i] = &ast.IdentifierNode{Value: name}
+		}
+	}
+	node := l.apply(x, nodes)
+	if strict {
+		node = guard(x.Args, nodes, node)
+	}
+	return bind(lets, node)
+}
+
+// binding2 is a name and the tree for the VM that it stands for.
+type binding2 struct {
+	name  string
+	value ast.Node
+}
+
+func bind(lets []binding2, node ast.Node) ast.Node {
+	for i := len(lets) - 1; i >= 0; i-- {
+		node = &ast.VariableDeclaratorNode{Name: lets[i].name, Value: lets[i].value, Expr: node}
+	}
+	return node
+}
+
+// simple reports whether a tree may stand twice.
+func simple(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.IdentifierNode, *ast.PointerNode, *ast.NilNode:
+		return true
+	}
+	return false
+}
+
+// guard gives nil where one of the operands that may be null is.
+func guard(args []*types.Expr, nodes []ast.Node, node ast.Node) ast.Node {
+	var test ast.Node
+	for i, a := range args {
+		if nullable(a) {
+			is := binary("==", nodes[i], &ast.NilNode{})
+			if test == nil {
+				test = is
+			} else {
+				test = binary("||", test, is)
+			}
+		}
+	}
+	if test == nil {
+		return node
+	}
+	return choice(test, &ast.NilNode{}, node)
+}
+
+func binary(op string, a, b ast.Node) ast.Node {
+	return &ast.BinaryNode{Operator: op, Left: a, Right: b}
+}
+
+func choice(cond, a, b ast.Node) ast.Node {
+	return &ast.ConditionalNode{Ternary: true, Cond: cond, Exp1: a, Exp2: b}
+}
+
+func builtinCall(name string, args ...ast.Node) ast.Node {
+	return &ast.BuiltinNode{Name: name, Arguments: args}
+}
+
+// known reports whether the VM has the function or operator of a call.
+func (l *lowering) known(x *types.Expr) bool {
+	if types.Operators[x.Name] != nil {
+		return true
+	}
+	_, ok := builtin.Index[x.Name]
+	return ok && (!isPredicate(x.Name) || x.Name == "sum")
+}
+
+// apply makes the node of a strict form over operands that are not null.
+func (l *lowering) apply(x *types.Expr, nodes []ast.Node) ast.Node {
+	switch x.Op {
+	case types.OpField:
+		return &ast.MemberNode{Node: nodes[0], Property: &ast.StringNode{Value: x.Name}}
+	case types.OpIndex:
+		return &ast.MemberNode{Node: nodes[0], Property: nodes[1]}
+	}
+	kind := func(i int) types.Kind { return x.Args[i].Type.Kind }
+	switch x.Name {
+	case "neg":
+		if kind(0) == types.Duration {
+			return binary("*", nodes[0], &ast.IntegerNode{Value: -1})
+		}
+		return &ast.UnaryNode{Operator: "-", Node: nodes[0]}
+	case "not":
+		return &ast.UnaryNode{Operator: "not", Node: nodes[0]}
+	case "slice":
+		s := &ast.SliceNode{Node: nodes[0], From: nodes[1]}
+		if len(nodes) > 2 {
+			s.To = nodes[2]
+		}
+		return s
+	case "*", "/":
+		// The VM has no fractions of durations: they are computed in nanoseconds.
+		ns := func(i int) ast.Node {
+			if kind(i) == types.Duration {
+				return builtinCall("int", nodes[i])
+			}
+			return nodes[i]
+		}
+		switch a, b := kind(0), kind(1); {
+		case a == types.Duration && b == types.Duration:
+			return binary("/", ns(0), ns(1))
+		case a == types.Duration && (x.Name == "/" || b == types.Float), b == types.Duration && a == types.Float:
+			return builtinCall("duration", binary("+", builtinCall("string", builtinCall("int", binary(x.Name, ns(0), ns(1)))), &ast.StringNode{Value: "ns"}))
+		}
+	}
+	if types.Operators[x.Name] != nil {
+		return binary(x.Name, nodes[0], nodes[1])
+	}
+	if !l.known(x) && l.bad == nil {
+		l.bad = x
+	}
+	return builtinCall(x.Name, nodes...)
+}
+
+// logic lowers and/or, which are three-valued where a side may be null.
+func (l *lowering) logic(x *types.Expr) ast.Node {
+	op, stop := "&&", false
+	if x.Op == types.OpOr {
+		op, stop = "||", true
+	}
+	a, b := x.Args[0], x.Args[1]
+	if !nullable(a) && !nullable(b) {
+		return binary(op, l.expr(a), l.expr(b))
+	}
+	v, w := l.fresh("v"), l.fresh("v")
+	va, vb := &ast.IdentifierNode{Value: v}, &ast.IdentifierNode{Value: w}
+	isStop := func(n ast.Node) ast.Node { return binary("==", n, &ast.BoolNode{Value: stop}) }
+	isNil := func(n ast.Node) ast.Node { return binary("==", n, &ast.NilNode{}) }
+	rest := choice(isStop(vb), &ast.BoolNode{Value: stop},
+		choice(binary("||", isNil(va), isNil(vb)), &ast.NilNode{}, &ast.BoolNode{Value: !stop}))
+	return bind([]binding2{{v, l.expr(a)}}, choice(isStop(va), &ast.BoolNode{Value: stop}, bind([]binding2{{w, l.expr(b)}}, rest)))
+}
+
+// cast lowers a cast, which changes a value only where an int becomes a float.
+func (l *lowering) cast(n ast.Node, from, to types.Type) ast.Node {
+	if !widens(from, to) {
+		return n
+	}
+	if !simple(n) {
+		name := l.fresh("v")
+		return bind([]binding2{{name, n}}, l.cast(&ast.IdentifierNode{Value: name}, from, to))
+	}
+	var out ast.Node
+	switch from.Kind {
+	case types.Int:
+		out = builtinCall("float", n)
+	case types.List:
+		out = builtinCall("map", n, &ast.PredicateNode{Node: l.cast(&ast.PointerNode{}, *from.Elem, *to.Elem)})
+	case types.Record:
+		m := &ast.MapNode{}
+		for i, f := range from.Fields {
+			m.Pairs = append(m.Pairs, &ast.PairNode{Key: &ast.StringNode{Value: f.Name},
+				Value: l.cast(&ast.MemberNode{Node: n, Property: &ast.StringNode{Value: f.Name}}, f.Type, to.Fields[i].Type)})
+		}
+		out = m
+	}
+	if from.Nullable {
+		return choice(binary("==", n, &ast.NilNode{}), &ast.NilNode{}, out)
+	}
+	return out
+}
+
+// widens reports whether a cast turns an int into a float somewhere.
+func widens(from, to types.Type) bool {
+	switch {
+	case from.Kind == types.Int:
+		return to.Kind == types.Float
+	case from.Kind == types.List && to.Kind == types.List:
+		return widens(*from.Elem, *to.Elem)
+	case from.Kind == types.Record && to.Kind == types.Record:
+		for i, f := range from.Fields {
+			if widens(f.Type, to.Fields[i].Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nested puts an island into another one: its arguments become variables.
+func (l *lowering) nested(x *types.Expr) ast.Node {
+	lets := make([]binding2, len(x.Args))
+	nodes := make([]ast.Node, len(x.Args))
+	for i, a := range x.Args {
+		lets[i] = binding2{x.Names[i], l.expr(a)}
+		nodes[i] = &ast.IdentifierNode{Value: x.Names[i]}
+	}
+	node := x.Node
+	if !x.Loose {
+		node = guard(x.Args, nodes, node)
+	}
+	return bind(lets, node)
+}
+
+// constNode is a constant as the VM has it.
+func constNode(u types.Type, v any) ast.Node {
+	switch x := v.(type) {
+	case nil:
+		return &ast.NilNode{}
+	case bool:
+		return &ast.BoolNode{Value: x}
+	case float64:
+		return &ast.FloatNode{Value: x}
+	case int64:
+		if u.Kind == types.Int {
+			return &ast.IntegerNode{Value: int(x)}
+		}
+	case string:
+		switch u.Kind {
+		case types.String:
+			return &ast.StringNode{Value: x}
+		case types.Bytes:
+			return &ast.BytesNode{Value: []byte(x)}
+		}
+	}
+	if hasNaN(v) { // such a constant cannot be printed
+		switch x := v.(type) {
+		case []any:
+			a := &ast.ArrayNode{}
+			for _, e := range x {
+				a.Nodes = append(a.Nodes, constNode(*u.Elem, e))
+			}
+			return a
+		case map[string]any:
+			m := &ast.MapNode{}
+			for _, f := range u.Fields {
+				m.Pairs = append(m.Pairs, &ast.PairNode{Key: &ast.StringNode{Value: f.Name}, Value: constNode(f.Type, x[f.Name])})
+			}
+			return m
+		}
+	}
+	return &ast.ConstantNode{Value: toVM(u, v)}
+}
+
+func hasNaN(v any) bool {
+	switch x := v.(type) {
+	case float64:
+		return math.IsNaN(x) || math.IsInf(x, 0)
+	case []any:
+		for _, e := range x {
+			if hasNaN(e) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, e := range x {
+			if hasNaN(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// toVM is the value of a constant as the VM has it.
+func toVM(u types.Type, v any) any {
+	switch x := v.(type) {
+	case int64:
+		switch u.Kind {
+		case types.Time:
+			return time.Unix(0, x).UTC()
+		case types.Duration:
+			return time.Duration(x)
+		}
+		return int(x)
+	case string:
+		switch u.Kind {
+		case types.Bytes:
+			return []byte(x)
+		case types.Any:
+			var out any
+			if json.Unmarshal([]byte(x), &out) != nil {
+				return nil
+			}
+			return out
+		}
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = toVM(*u.Elem, e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for _, f := range u.Fields {
+			out[f.Name] = toVM(f.Type, x[f.Name])
+		}
+		return out
+	}
+	return v
+}
+
+// fromVM is a value of the VM as types.Expr.Value has it.
+func fromVM(u types.Type, v any) (any, error) {
+	if v == nil {
+		if u.Nullable || u.Kind == types.Null {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("the value is nil")
+	}
+	switch u.Kind {
+	case types.Any:
+		b, err := json.Marshal(v)
+		return string(b), err
+	case types.Bool, types.Float, types.String:
+		switch x := v.(type) {
+		case bool, float64, string:
+			return x, nil
+		case int:
+			return float64(x), nil
+		}
+	case types.Int:
+		if x, ok := v.(int); ok {
+			return int64(x), nil
+		}
+	case types.Bytes:
+		if x, ok := v.([]byte); ok {
+			return string(x), nil
+		}
+	case types.Time:
+		if x, ok := v.(time.Time); ok {
+			if y := x.UTC().Year(); y < 1678 || y > 2261 {
+				return nil, fmt.Errorf("the time %s is out of range: years go from 1678 to 2261", x.UTC().Format(time.RFC3339))
+			}
+			return x.UnixNano(), nil
+		}
+	case types.Duration:
+		if x, ok := v.(time.Duration); ok {
+			return int64(x), nil
+		}
+	case types.List:
+		list := reflect.ValueOf(v)
+		if list.Kind() != reflect.Slice {
+			break
+		}
+		out := make([]any, list.Len())
+		for i := range out {
+			e, err := fromVM(*u.Elem, list.Index(i).Interface())
+			if err != nil {
+				return nil, err
+			}
+			out[i] = e
+		}
+		return out, nil
+	case types.Record:
+		m, ok := v.(map[string]any)
+		if !ok {
+			break
+		}
+		out := make(map[string]any, len(u.Fields))
+		for _, f := range u.Fields {
+			e, err := fromVM(f.Type, m[f.Name])
+			if err != nil {
+				return nil, err
+			}
+			out[f.Name] = e
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("the value is a %T, not %s", v, u)
+}
+
+// fold computes a constant expression. It reports one that is not constant, or fails.
+func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
+	if x.Op == types.OpConst {
+		return x
+	}
+	if !isConstant(x) {
+		return t.fail(n, "N157", fmt.Sprintf("a constant is wanted, but `%s` depends on the row or the clock", t.written(n)), "")
+	}
+	l := t.lowering(n, -1)
+	node := l.expr(x)
+	var v any
+	var err error
+	if l.bad == nil {
+		v, err = run(node)
+		if err == nil {
+			v, err = fromVM(x.Type, v)
+		}
+	} else if f, ok := t.c.env.(Folder); ok {
+		v, err = f.Fold(x)
+	} else {
+		return t.fail(n, "T228", fmt.Sprintf("`%s` cannot be used in a constant", l.bad.Name), "")
+	}
+	if err != nil {
+		return t.fail(n, "T228", "the constant cannot be computed: "+vmError(err), "")
+	}
+	return types.Const(x.Type, v)
+}
+
+// run runs a tree without variables on the VM.
+func run(node ast.Node) (any, error) {
+	c := conf.CreateNew()
+	c.Optimize = false
+	p, err := compiler.Compile(&parser.Tree{Node: node}, c)
+	if err != nil {
+		return nil, err
+	}
+	machine := vm.VM{MemoryBudget: conf.DefaultMemoryBudget}
+	return machine.Run(p, map[string]any{})
+}
+
+// vmError is the message of an error of the VM in one line, without its own positions.
+func vmError(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	if i := strings.LastIndex(s, " ("); i > 0 && strings.HasSuffix(s, ")") {
+		s = s[:i]
+	}
+	return strings.TrimPrefix(s, "runtime error: ")
+}

@@ -1,0 +1,333 @@
+package syntax
+
+import (
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// The grammars, one struct a rule. All are predictive: participle runs without lookahead, so a rule that has taken a token
+// is committed to. Pos and EndPos are set by participle; their Offset is a token index (parser.feed), not a byte.
+
+type (
+	gUse struct {
+		Path gString `parser:"'use' @@"`
+	}
+	gParam struct {
+		Name    gName  `parser:"'param' @@"`
+		Colon   gColon `parser:"@@"`
+		Type    gType  `parser:"@@"`
+		Default *gExpr `parser:"('=' @@)?"`
+	}
+	gLet struct {
+		Name gName `parser:"'let' @@"`
+		Eq   gEq   `parser:"@@"`
+		Expr gExpr `parser:"@@"`
+	}
+	gFn struct {
+		Name   gName   `parser:"'fn' @@"`
+		Params gParams `parser:"@@"`
+		Eq     gEq     `parser:"@@"`
+		Body   gExpr   `parser:"@@"`
+	}
+	gPipe struct {
+		Name   gName   `parser:"'pipe' @@"`
+		Params gParams `parser:"@@"`
+		Eq     gEq     `parser:"@@"`
+	}
+	gSource struct {
+		Name  gName  `parser:"'source' @@"`
+		Eq    gEq    `parser:"@@"`
+		Input gInput `parser:"@@"`
+	}
+	gSink struct {
+		Name  gName  `parser:"'sink' @@"`
+		Eq    gEq    `parser:"@@"`
+		Input gInput `parser:"@@"`
+	}
+	gStream struct {
+		Name gName `parser:"'stream' @@"`
+		Eq   gEq   `parser:"@@"`
+		Head gHead `parser:"@@"`
+	}
+	gSet struct {
+		Key   []gName `parser:"'set' @@ ('.' @@)*"`
+		Eq    gEq     `parser:"@@"`
+		Value gExpr   `parser:"@@"`
+	}
+	gTest struct {
+		What gString `parser:"'test' @@"`
+	}
+)
+
+// Parts of statements.
+type (
+	gParams struct {
+		Ahead  gParamsAhead `parser:"@@"`
+		Fields []gField     `parser:"( (?= '(' ')') '(' ')' | '(' @@ ( (?! ',' ')') ',' @@ )* ','?"`
+		End    gParenEnd    `parser:"@@ )"`
+	}
+	gField struct {
+		Pos, EndPos lexer.Position
+		Name        gName  `parser:"@@"`
+		Colon       gColon `parser:"@@"`
+		Type        gType  `parser:"@@"`
+	}
+	gType struct {
+		Pos, EndPos lexer.Position
+		Elem        *gType      `parser:"( '[' @@"`
+		End         gBracketEnd `parser:"      @@"`
+		Record      *gSchema    `parser:"| (?= '{') @@"`
+		Name        gTypeName   `parser:"| @@"`
+		Format      *gFormat    `parser:"  ( '(' @@"`
+		FormatEnd   gParenEnd   `parser:"        @@ )? )"`
+		Null        bool        `parser:"@'?'?"`
+	}
+	gSchema struct {
+		Pos, EndPos lexer.Position
+		Ahead       gBraceAhead `parser:"@@"`
+		Fields      []gField    `parser:"( (?= '{' '}') '{' '}' | '{' @@ ( (?! ',' '}') ',' @@ )* ','?"`
+		End         gBraceEnd   `parser:"@@ )"`
+	}
+	gCall struct {
+		Pos, EndPos lexer.Position
+		Name        gConnector `parser:"@@"`
+		Ahead       gArgsAhead `parser:"@@"`
+		Args        gArgs      `parser:"@@"`
+	}
+	gArgs struct {
+		Pos, EndPos lexer.Position
+		Args        []gArg    `parser:"( (?= '(' ')') '(' ')' | '(' @@ ( (?! ',' ')') ',' @@ )* ','?"`
+		End         gParenEnd `parser:"@@ )"`
+	}
+	gArg struct {
+		Pos, EndPos lexer.Position
+		Name        *gArgName `parser:"@@?"`
+		Expr        gExpr     `parser:"@@"`
+	}
+	gInput struct {
+		Pos, EndPos lexer.Position
+		Call        gCall          `parser:"@@"`
+		Clauses     []gInputClause `parser:"@@*"`
+	}
+	gInputClause struct {
+		Pos, EndPos lexer.Position
+		Schema      *gSchema  `parser:"(?! (Ident | Quoted) '=') ( 'schema' @@"`
+		Time        *gTime    `parser:"| 'time' @@"`
+		Key         []gName   `parser:"| 'key' @@ (',' @@)*"`
+		OnError     *gOnError `parser:"| 'on_error' @@ )"`
+	}
+	gTime struct {
+		Expr gExpr      `parser:"@@"`
+		Opts []gTimeOpt `parser:"@@*"`
+	}
+	gTimeOpt struct {
+		Pos, EndPos lexer.Position
+		Lag         *gExpr `parser:"'lag' @@"`
+		Idle        *gExpr `parser:"| 'idle' @@"`
+	}
+	gHead struct {
+		Pos, EndPos lexer.Position
+		Input       *gInput    `parser:"(?= (Ident | Quoted) '(') @@"`
+		From        *gHeadName `parser:"| @@"`
+	}
+	gTarget struct {
+		Pos, EndPos lexer.Position
+		Name        gTargetName `parser:"@@"`
+		Args        *gArgs      `parser:"( (?= '(') @@ )?"`
+		Schema      *gSchema    `parser:"( 'schema' @@ )?"`
+	}
+)
+
+// Stages, by the form of their arguments.
+type (
+	gStageItems struct {
+		Name    gStageName `parser:"@@"`
+		Items   []gItem    `parser:"@@ (',' @@)*"`
+		Clauses []gClause  `parser:"@@*"`
+	}
+	gStageBare struct {
+		Name    gStageName `parser:"@@"`
+		Clauses []gClause  `parser:"@@*"`
+	}
+	gStageTarget struct {
+		Name    gStageName `parser:"@@"`
+		Target  gTarget    `parser:"@@"`
+		Clauses []gClause  `parser:"@@*"`
+	}
+	gStageInputs struct {
+		Name    gStageName   `parser:"@@"`
+		Inputs  []gJoinInput `parser:"@@ (',' @@)*"`
+		Clauses []gClause    `parser:"@@*"`
+	}
+	gStageCall struct {
+		Name    gStageName `parser:"@@"`
+		Args    gArgs      `parser:"@@"`
+		Clauses []gClause  `parser:"@@*"`
+	}
+	// gRest is what is left of a stage after a mistake: the parser only looks for further ones.
+	gRest struct {
+		Items   []gItem   `parser:"(@@ (',' @@)*)?"`
+		Clauses []gClause `parser:"@@*"`
+	}
+	gItem struct {
+		Pos, EndPos lexer.Position
+		Name        *gItemName `parser:"@@?"`
+		Expr        gExpr      `parser:"@@"`
+		Order       *gOrder    `parser:"@@?"`
+	}
+	gItems struct {
+		Items []gItem `parser:"@@ (',' @@)*"`
+	}
+	gJoinInput struct {
+		Pos, EndPos lexer.Position
+		Input       *gInput `parser:"(?= (Ident | Quoted) '(') @@"`
+		Expr        gExpr   `parser:"| @@"`
+	}
+)
+
+// Clauses.
+type (
+	gClause struct {
+		Pos, EndPos lexer.Position
+		By          *gItems   `parser:"(?! Ident '=') ( 'by' @@"`
+		Per         *gItems   `parser:"| 'per' @@"`
+		On          *gItems   `parser:"| 'on' @@"`
+		As          *gName    `parser:"| 'as' @@"`
+		Within      *gItems   `parser:"| 'within' @@"`
+		Window      *gItems   `parser:"| 'window' @@"`
+		Emit        *gEmit    `parser:"| 'emit' @@"`
+		Late        *gLate    `parser:"| 'late' @@"`
+		Retain      *gItems   `parser:"| 'retain' @@"`
+		Keep        *gKeep    `parser:"| 'keep' @@"`
+		Rows        *gItems   `parser:"| 'rows' @@"`
+		OnError     *gOnError `parser:"| 'on_error' @@ )"`
+	}
+	gEmit struct {
+		Word  gEmitWord `parser:"@@"`
+		Every *gExpr    `parser:"( 'every' @@ )?"`
+	}
+	gKeep struct {
+		Word gKeepWord `parser:"@@"`
+	}
+	gLate struct {
+		Drop  bool        `parser:"@'drop'"`
+		Into  *gTarget    `parser:"| 'into' @@"`
+		Allow *gExpr      `parser:"| 'allow' @@"`
+		None  gNoLateWord `parser:"| @@"`
+	}
+	gOnError struct {
+		Word string       `parser:"@('drop' | 'fail')"`
+		Into *gTarget     `parser:"| 'into' @@"`
+		None gNoErrorWord `parser:"| @@"`
+	}
+)
+
+// Blocks.
+type (
+	gCase struct {
+		Pos, EndPos lexer.Position
+		When        *gExpr  `parser:"( 'when' @@ | 'else' )"`
+		Arrow       gArrow  `parser:"@@"`
+		Target      gTarget `parser:"@@"`
+	}
+	gStep struct {
+		Pos, EndPos lexer.Position
+		Link        string `parser:"( (?! Ident '=') @('then' | 'next') )?"`
+		Not         bool   `parser:"( (?! 'not' '=') @'not' )?"`
+		Name        gName  `parser:"@@"`
+		Eq          gEq    `parser:"@@"`
+		Cond        gExpr  `parser:"@@"`
+		Times       *gExpr `parser:"( 'times' @@ )?"`
+		For         *gExpr `parser:"( 'for' @@ )?"`
+	}
+	gGiven struct {
+		Name  gName `parser:"'given' @@"`
+		Eq    gEq   `parser:"@@"`
+		Value gExpr `parser:"@@"`
+	}
+	gExpect struct {
+		Mode  string `parser:"'expect' ( (?! Ident '=') @('ordered' | 'changes') )?"`
+		Name  gName  `parser:"@@"`
+		Eq    gEq    `parser:"@@"`
+		Value gExpr  `parser:"@@"`
+	}
+	gExpectError struct {
+		Value gExpr `parser:"'expect' 'error' @@"`
+	}
+	gAdvance struct {
+		Value gExpr `parser:"'advance' @@"`
+	}
+	gRestore struct {
+		Parallelism bool   `parser:"'restore' @'parallelism'?"`
+		Value       *gExpr `parser:"@@?"`
+	}
+	gVerb struct {
+		Verb string `parser:"@('checkpoint' | 'crash' | 'rollback')"`
+	}
+	gVerbValue struct {
+		Verb  string `parser:"@('checkpoint' | 'rollback')"`
+		Value gExpr  `parser:"@@"`
+	}
+)
+
+// Definition is the lexer of the language in the form that participle takes.
+var Definition lexer.Definition = definition{}
+
+type definition struct{}
+
+// Symbols implements lexer.Definition.
+func (definition) Symbols() map[string]lexer.TokenType {
+	return map[string]lexer.TokenType{"EOF": lexer.EOF, "Space": lexer.TokenType(KindSpace), "Comment": lexer.TokenType(KindComment),
+		"Ident": lexer.TokenType(KindIdent), "Quoted": lexer.TokenType(KindQuoted), "Number": lexer.TokenType(KindNumber),
+		"Duration": lexer.TokenType(KindDuration), "Time": lexer.TokenType(KindTime), "String": lexer.TokenType(KindString),
+		"Raw": lexer.TokenType(KindRaw), "Open": lexer.TokenType(KindOpen), "Close": lexer.TokenType(KindClose), "Comma": lexer.TokenType(KindComma),
+		"Pipe": lexer.TokenType(KindPipe), "Assign": lexer.TokenType(KindAssign), "Arrow": lexer.TokenType(KindArrow), "Op": lexer.TokenType(KindOp),
+		"Bad": lexer.TokenType(KindBad), "Unknown": lexer.TokenType(KindUnknown)}
+}
+
+// Lex implements lexer.Definition.
+func (d definition) Lex(name string, r io.Reader) (lexer.Lexer, error) {
+	var b strings.Builder
+	if _, err := io.Copy(&b, r); err != nil {
+		return nil, err
+	}
+	return d.LexString(name, b.String())
+}
+
+// LexString implements lexer.StringDefinition. Bad input is a token, not an error.
+func (definition) LexString(name, text string) (lexer.Lexer, error) {
+	return &streamLexer{name: name, s: newScanner(NewSource(name, text))}, nil
+}
+
+type streamLexer struct {
+	name string
+	s    *scanner
+}
+
+// Next implements lexer.Lexer.
+func (l *streamLexer) Next() (lexer.Token, error) {
+	t := l.s.next()
+	typ := lexer.TokenType(t.Kind)
+	if t.Kind == KindEOF {
+		typ = lexer.EOF
+	}
+	p := t.Span.Start
+	return lexer.Token{Type: typ, Value: t.Text, Pos: lexer.Position{Filename: l.name, Offset: p.Offset, Line: p.Line, Column: p.Column}}, nil
+}
+
+// grammar is a parser that is built when it is first needed.
+type grammar[G any] struct {
+	once   sync.Once
+	parser *participle.Parser[G]
+}
+
+func (g *grammar[G]) get() *participle.Parser[G] {
+	g.once.Do(func() {
+		g.parser = participle.MustBuild[G](participle.Lexer(Definition), participle.UseLookahead(0))
+	})
+	return g.parser
+}

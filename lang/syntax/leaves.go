@@ -1,0 +1,392 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// The leaves of the grammars. A leaf that finds something else reports it in the words of the language; participle's own
+// errors would print the names of Go types. Leaves hold indexes into the parser's token list.
+
+// gName is a name: a word, or a quoted one.
+type gName struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gName) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	switch kind := kindOf(t); {
+	case kind == KindIdent && isReserved(t.Value):
+		f := expected(lex, P031, "write it as a quoted name: @\""+t.Value+"\"", "a name")
+		f.msg = fmt.Sprintf("`%s` is a word of the expression language and cannot be a name", t.Value)
+		f.missing = false
+		return f
+	case kind == KindIdent || kind == KindQuoted:
+		n.At = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	help := ""
+	if kindOf(t) == KindString {
+		help = "names are written without quotes, odd ones as @\"order id\""
+	}
+	return expected(lex, P031, help, "a name")
+}
+
+// gHeadName is the name that a pipeline starts with.
+type gHeadName struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gHeadName) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if k := kindOf(t); k == KindQuoted || k == KindIdent && !isReserved(t.Value) {
+		n.At = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	return expected(lex, P053, "a pipeline starts with a stream, a source or a connector call, for example `csv(\"orders.csv\")`",
+		"a stream, a source or a connector call")
+}
+
+// gString is a string literal.
+type gString struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gString) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if k := kindOf(t); k != KindString && k != KindRaw && k != KindBad {
+		return expected(lex, P040, "", "a string")
+	}
+	n.At = t.Pos.Offset
+	lex.Next()
+	return nil
+}
+
+// gEq is the `=` of a definition.
+type gEq struct{}
+
+// Parse implements participle.Parseable.
+func (*gEq) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if t.Value == "=" {
+		lex.Next()
+		return nil
+	}
+	help := ""
+	switch prev := before(lex); {
+	case t.Value == "==":
+		help = "`==` compares, a single `=` defines"
+	case t.Value == ":" && prev != nil && prev.Value == ")":
+		help = "no result type is written; it follows from the body"
+	case t.Value == ":":
+		help = "no type is written here"
+	case t.Value == "(":
+		help = "parameters are for `fn` and `pipe`"
+	}
+	return expected(lex, P032, help, "`=`")
+}
+
+// gColon is the `:` between a name and its type.
+type gColon struct{}
+
+// Parse implements participle.Parseable.
+func (*gColon) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value == ":" {
+		lex.Next()
+		return nil
+	}
+	name := before(lex)
+	return expected(lex, P034, fmt.Sprintf("write the type after a colon, for example `%s: int`", shorten(name.Value)), "`:` and a type")
+}
+
+// gTypeName is the name of a type.
+type gTypeName struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gTypeName) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if kindOf(t) == KindIdent && !isReserved(t.Value) {
+		n.At = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	return expected(lex, P034, "types are bool int float string bytes time duration, `[T]`, `{a: T}` and `T?`", "a type")
+}
+
+// gFormat is what stands in the parentheses of `time(ms)`.
+type gFormat struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gFormat) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	switch kindOf(t) {
+	case KindIdent, KindString, KindRaw, KindBad:
+		n.At = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	return expected(lex, P034, "a time is written time(ms), time(s) or time(\"2006-01-02 15:04:05\")", "a unit or a layout string")
+}
+
+// ahead is a leaf's check that a bracket opens here, without taking it.
+func ahead(lex *lexer.PeekingLexer, open string, code Code, help, what string) error {
+	if lex.Peek().Value == open {
+		return nil
+	}
+	return expected(lex, code, help, what)
+}
+
+// gBraceAhead stands before a schema.
+type gBraceAhead struct{}
+
+// Parse implements participle.Parseable.
+func (*gBraceAhead) Parse(lex *lexer.PeekingLexer) error {
+	return ahead(lex, "{", P036, "a schema is written `schema { id: int, at: time }`", "`{`")
+}
+
+// gParamsAhead stands before the parameters of a fn or pipe.
+type gParamsAhead struct{}
+
+// Parse implements participle.Parseable.
+func (*gParamsAhead) Parse(lex *lexer.PeekingLexer) error {
+	return ahead(lex, "(", P036, "the name is followed by parameters, for example `(x: int)`, or by `()`", "`(`")
+}
+
+// gArgsAhead stands before the arguments of a connector.
+type gArgsAhead struct{}
+
+// Parse implements participle.Parseable.
+func (*gArgsAhead) Parse(lex *lexer.PeekingLexer) error {
+	return ahead(lex, "(", P036, "a connector is a call, for example `csv(\"orders.csv\")`", "`(`")
+}
+
+// endList is a leaf's check that a list ends here.
+func endList(lex *lexer.PeekingLexer, end string) error {
+	t := lex.Peek()
+	if t.Value == end && kindOf(t) == KindClose {
+		lex.Next()
+		return nil
+	}
+	prev := before(lex)
+	if prev != nil && (prev.Value == "," || kindOf(prev) == KindOpen) {
+		return expected(lex, P033, "", "an element or `"+end+"`")
+	}
+	f := faultAt(t, P055, "", "expected `,` or `%s` before %s", end, show(t))
+	switch {
+	case t.Value == "=" && kindOf(t) == KindAssign:
+		f.code, f.help = P058, "`=` does not compare (that is `==`), and arguments get their names with `:`"
+		f.msg = "unexpected `=`"
+	case t.Value == "??":
+		f.code, f.msg = P034, "a type takes one `?`"
+	}
+	return f
+}
+
+// gParenEnd, gBracketEnd and gBraceEnd close a list.
+type (
+	gParenEnd   struct{}
+	gBracketEnd struct{}
+	gBraceEnd   struct{}
+)
+
+// Parse implements participle.Parseable.
+func (*gParenEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, ")") }
+
+// Parse implements participle.Parseable.
+func (*gBracketEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, "]") }
+
+// Parse implements participle.Parseable.
+func (*gBraceEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, "}") }
+
+// gItemName is the `NAME =` of an item.
+type gItemName struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gItemName) Parse(lex *lexer.PeekingLexer) error { return namedBy(lex, &n.At, KindAssign, "=") }
+
+// gArgName is the `NAME :` of an argument.
+type gArgName struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gArgName) Parse(lex *lexer.PeekingLexer) error { return namedBy(lex, &n.At, KindOp, ":") }
+
+func namedBy(lex *lexer.PeekingLexer, at *int, kind Kind, mark string) error {
+	t := lex.Peek()
+	k := kindOf(t)
+	if k != KindIdent && k != KindQuoted {
+		return participle.NextMatch
+	}
+	if next := peekAt(lex, 1); kindOf(&next) != kind || next.Value != mark {
+		return participle.NextMatch
+	}
+	if k == KindIdent && isReserved(t.Value) {
+		return faultAt(t, P031, "write it as a quoted name: @\""+t.Value+"\"", "`%s` is a word of the expression language and cannot be a name", t.Value)
+	}
+	*at = t.Pos.Offset
+	lex.Next()
+	lex.Next()
+	return nil
+}
+
+// gOrder is the order word after an item.
+type gOrder struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gOrder) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if t.Value != "asc" && t.Value != "desc" || peekIsAssign(lex) {
+		return participle.NextMatch
+	}
+	n.At = t.Pos.Offset
+	lex.Next()
+	return nil
+}
+
+func peekIsAssign(lex *lexer.PeekingLexer) bool {
+	next := peekAt(lex, 1)
+	return kindOf(&next) == KindAssign
+}
+
+// oneOf reports a word that is none of those a clause takes.
+func oneOf(lex *lexer.PeekingLexer, clause string, words []string, help string) error {
+	t := lex.Peek()
+	list := "`" + strings.Join(words[:len(words)-1], "`, `") + "` or `" + words[len(words)-1] + "`"
+	if t.EOF() {
+		f := expected(lex, P061, help, "")
+		f.msg = "the clause `" + clause + "` is empty: expected " + list
+		return f
+	}
+	if kindOf(t) != KindIdent {
+		return expected(lex, P062, help, list)
+	}
+	guess := didYouMean(t.Value, words)
+	if guess == "" && help == "" {
+		help = "`" + clause + "` takes " + list
+	}
+	return faultAt(t, P062, help, "unknown word `%s` in the clause `%s`%s", shorten(t.Value), clause, guess)
+}
+
+// gEmitWord is the word after `emit`.
+type gEmitWord struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gEmitWord) Parse(lex *lexer.PeekingLexer) error {
+	return takeWord(lex, &n.At, "emit", []string{"final", "changes"})
+}
+
+// gKeepWord is the word after `keep`.
+type gKeepWord struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gKeepWord) Parse(lex *lexer.PeekingLexer) error {
+	return takeWord(lex, &n.At, "keep", []string{"first", "last", "ties"})
+}
+
+func takeWord(lex *lexer.PeekingLexer, at *int, clause string, words []string) error {
+	t := lex.Peek()
+	if kindOf(t) == KindIdent && slices.Contains(words, t.Value) {
+		*at = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	return oneOf(lex, clause, words, "")
+}
+
+// gNoLateWord and gNoErrorWord stand where none of the words of a clause does.
+type (
+	gNoLateWord  struct{}
+	gNoErrorWord struct{}
+)
+
+// Parse implements participle.Parseable.
+func (*gNoLateWord) Parse(lex *lexer.PeekingLexer) error {
+	return oneOf(lex, "late", []string{"drop", "into", "allow"}, "")
+}
+
+// Parse implements participle.Parseable.
+func (*gNoErrorWord) Parse(lex *lexer.PeekingLexer) error {
+	return oneOf(lex, "on_error", []string{"into", "drop", "fail"}, "")
+}
+
+// gTargetName is the name that a target starts with.
+type gTargetName struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gTargetName) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if k := kindOf(t); k == KindQuoted || k == KindIdent && !isReserved(t.Value) {
+		n.At = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	help := "rows go into a sink, a stream or a connector call, for example `jsonl(\"out.jsonl\")`"
+	if kindOf(t) == KindString {
+		help = "name the connector: `" + connectorFor(t.Value) + "(" + shorten(t.Value) + ")`"
+	}
+	return expected(lex, P074, help, "a target")
+}
+
+// gConnector is the name that a connector call starts with.
+type gConnector struct{ At int }
+
+// Parse implements participle.Parseable.
+func (n *gConnector) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if k := kindOf(t); k == KindQuoted || k == KindIdent && !isReserved(t.Value) {
+		n.At = t.Pos.Offset
+		lex.Next()
+		return nil
+	}
+	help := "for example `csv(\"orders.csv\")`"
+	if kindOf(t) == KindString {
+		help = "name the connector: `" + connectorFor(t.Value) + "(" + shorten(t.Value) + ")`"
+	}
+	return expected(lex, P074, help, "a connector call")
+}
+
+// connectorFor guesses the connector that was meant where only a file is named.
+func connectorFor(file string) string {
+	for _, c := range []string{"csv", "parquet"} {
+		if strings.Contains(file, "."+c) {
+			return c
+		}
+	}
+	return "jsonl"
+}
+
+// gStageName is the name of a stage, several words for joins.
+type gStageName struct{ From, To int }
+
+// Parse implements participle.Parseable.
+func (n *gStageName) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if k := kindOf(t); k != KindIdent && k != KindQuoted {
+		return expected(lex, P054, "a stage starts with its name, for example `|> where amount > 0`", "the name of a stage")
+	}
+	n.From = t.Pos.Offset
+	n.To = n.From + 1
+	lex.Next()
+	if kindOf(t) == KindIdent && !isStageWord(t.Value) {
+		n.To = n.From + joinWords(func(i int) string { return peekAt(lex, i-1).Value })
+		for range n.To - n.From - 1 {
+			lex.Next()
+		}
+	}
+	return nil
+}
+
+// gArrow is the `=>` of a case.
+type gArrow struct{}
+
+// Parse implements participle.Parseable.
+func (*gArrow) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if kindOf(t) == KindArrow {
+		lex.Next()
+		return nil
+	}
+	return expected(lex, P070, "a case is written `when amount > 100 => large`", "`=>`")
+}

@@ -1,0 +1,153 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Parse reads a script. It always returns one, with the statements that are right; each of the others has left at least one
+// diagnostic. Diagnostics are sorted by position.
+func Parse(name, text string) (*Script, []Diagnostic) {
+	src := NewSource(name, text)
+	p := &parser{src: src, script: &Script{Source: src}}
+	p.lex()
+	if len(p.tokens) > 0 {
+		p.statements(p.statement)
+	}
+	Sort(p.diags.list)
+	return p.script, p.diags.list
+}
+
+// parser holds one text on its way to a Script. Everything after the lexer speaks of tokens by their index.
+type parser struct {
+	src    *Source
+	tokens []Token // without trivia and without the end
+	lost   []int   // tokens in front of which Unknown characters were left out, ascending
+	bad    []int   // malformed literals, ascending
+	script *Script
+	diags  diagList
+
+	failed    bool // the current statement or block has an error
+	inBracket bool // the last statement ended inside a bracket
+}
+
+// lex fills tokens. Characters that mean nothing are left out, so that the rest of their statement is parsed as well.
+func (p *parser) lex() {
+	s := newScanner(p.src)
+	p.tokens = make([]Token, 0, min(len(p.src.Text)/4+16, 1<<20))
+	for {
+		t := s.next()
+		switch t.Kind {
+		case KindEOF:
+			p.diags = s.diags
+			return
+		case KindSpace:
+			continue
+		case KindComment:
+			p.script.Comments = append(p.script.Comments, t)
+			continue
+		case KindUnknown:
+			p.lost = append(p.lost, len(p.tokens))
+			continue
+		case KindBad:
+			p.bad = append(p.bad, len(p.tokens))
+		}
+		p.tokens = append(p.tokens, t)
+	}
+}
+
+// damaged reports whether the lexer had something to say about a range of tokens.
+func (p *parser) damaged(from, to int) bool {
+	i := sort.SearchInts(p.lost, from)
+	j := sort.SearchInts(p.bad, from)
+	return i < len(p.lost) && p.lost[i] < to || j < len(p.bad) && p.bad[j] < to
+}
+
+// holeAt reports whether Unknown characters were left out right in front of a token: what seems to be wrong there follows
+// from them, and they have had their diagnostic.
+func (p *parser) holeAt(i int) bool {
+	j := sort.SearchInts(p.lost, i)
+	return j < len(p.lost) && p.lost[j] == i
+}
+
+func (p *parser) errorAt(i int, code Code, help, format string, args ...any) {
+	p.failed = true
+	if p.holeAt(i) {
+		return
+	}
+	p.diags.add(code, p.tokens[i].Span, fmt.Sprintf(format, args...), help)
+}
+
+// report turns a fault into a diagnostic. What is missing at the end of a line is shown right behind its last token.
+func (p *parser) report(f *fault, end int) {
+	p.failed = true
+	var span Span
+	at := min(f.from, end)
+	if p.holeAt(at) || p.holeAt(min(f.to, end)) {
+		return
+	}
+	switch {
+	case at > 0 && (at >= end || f.missing && p.tokens[at].Lead != LeadNone):
+		span = Span{p.tokens[at-1].Span.End, p.tokens[at-1].Span.End}
+	case at < len(p.tokens):
+		span = Span{p.tokens[at].Span.Start, p.tokens[max(min(f.to, end), at+1)-1].Span.End}
+	}
+	p.diags.add(f.code, span, f.msg, f.help)
+}
+
+// feed is the tokens of a piece as participle reads them; the Offset of a position is the index of the token.
+type feed struct {
+	p     *parser
+	i, to int
+}
+
+// Next implements lexer.Lexer.
+func (f *feed) Next() (lexer.Token, error) {
+	if f.i >= f.to {
+		return lexer.EOFToken(lexer.Position{Offset: f.to}), nil
+	}
+	t := &f.p.tokens[f.i]
+	f.i++
+	return lexer.Token{Type: lexer.TokenType(t.Kind), Value: t.Text,
+		Pos: lexer.Position{Offset: f.i - 1, Line: t.Span.Start.Line, Column: t.Span.Start.Column}}, nil
+}
+
+// run parses tokens with a grammar. It returns the index of the first token that the grammar did not take and the error, if any.
+// Without trailing the rest must be empty; then a rest is an error of type *strayError.
+func run[G any](p *parser, g *grammar[G], from, to int) (*G, int, *fault) {
+	lex, _ := lexer.Upgrade(&feed{p: p, i: from, to: to})
+	tree, err := g.get().ParseFromLexer(lex, participle.AllowTrailing(true))
+	at := lex.Peek().Pos.Offset
+	if err == nil {
+		return tree, at, nil
+	}
+	var f *fault
+	if errors.As(err, &f) {
+		return tree, f.from, f
+	}
+	var unexpected *participle.UnexpectedTokenError
+	if errors.As(err, &unexpected) {
+		i := unexpected.Unexpected.Pos.Offset
+		return tree, i, &fault{code: P035, from: i, to: i + 1, missing: true, msg: "unexpected " + show(&unexpected.Unexpected)}
+	}
+	// The only other error is a list longer than participle.MaxIterations.
+	return tree, at, &fault{code: P043, from: at, to: at + 1, msg: fmt.Sprintf("the list has more than %d elements", participle.MaxIterations)}
+}
+
+// whole parses tokens that a grammar must take to the end; a rest is reported by stray.
+func whole[G any](p *parser, g *grammar[G], from, to int, what string) *G {
+	tree, at, f := run(p, g, from, to)
+	switch {
+	case f != nil:
+		p.report(f, to)
+	case at < to:
+		p.stray(at, from, to, what)
+	default:
+		return tree
+	}
+	return nil
+}

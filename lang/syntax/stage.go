@@ -1,0 +1,267 @@
+package syntax
+
+import "strings"
+
+var (
+	itemsGrammar  grammar[gStageItems]
+	bareGrammar   grammar[gStageBare]
+	targetGrammar grammar[gStageTarget]
+	inputsGrammar grammar[gStageInputs]
+	callGrammar   grammar[gStageCall]
+	restGrammar   grammar[gRest]
+)
+
+// stages parses the pieces after the head of a pipeline; end is the end of the statement.
+func (p *parser) stages(pieces []piece, end int) []*Stage {
+	var out []*Stage
+	for i, pc := range pieces {
+		if pc.broken {
+			continue
+		}
+		if pc.from >= pc.to {
+			p.empty(pc, i == len(pieces)-1)
+			continue
+		}
+		out = append(out, p.piece(pc)...)
+	}
+	return out
+}
+
+// empty reports a `|>` with nothing behind it.
+func (p *parser) empty(pc piece, last bool) {
+	if pc.pipe < 0 {
+		return
+	}
+	if last {
+		p.errorAt(pc.pipe, P052, "take it away, or write the next stage behind it", "no stage follows the last `|>`")
+		return
+	}
+	p.errorAt(pc.pipe, P051, "take one of them away", "there is no stage between this `|>` and the next")
+}
+
+// piece parses one stage, or several if a `|>` was forgotten.
+func (p *parser) piece(pc piece) []*Stage {
+	var out []*Stage
+	for from := pc.from; from < pc.to; {
+		st, next := p.stage(from, pc.to)
+		if st != nil {
+			out = append(out, st)
+		}
+		from = next
+	}
+	return out
+}
+
+// stage parses one stage. It returns where the next one starts, which is before to only after a forgotten `|>`.
+func (p *parser) stage(from, to int) (*Stage, int) {
+	st := &Stage{Span: p.spanOf(from, to)}
+	name, info, known := p.stageName(from, to)
+	var clauses []gClause
+	var at int
+	var f *fault
+	switch info.form {
+	case formTarget:
+		var g *gStageTarget
+		if g, at, f = run(p, &targetGrammar, from, to); f == nil {
+			st.Target, clauses = p.target(&g.Target), g.Clauses
+		}
+	case formJoin, formUnion:
+		var g *gStageInputs
+		if g, at, f = run(p, &inputsGrammar, from, to); f == nil {
+			st.Items, clauses = p.joinInputs(g.Inputs), g.Clauses
+		}
+	case formCall:
+		var g *gStageCall
+		if g, at, f = run(p, &callGrammar, from, to); f == nil {
+			st.Call, st.Items, clauses = true, p.args(&g.Args), g.Clauses
+		}
+	case formSplit, formPattern:
+		open := p.blockStart(from, to)
+		if open < 0 {
+			_, at, f = run(p, &bareGrammar, from, to)
+			if f == nil {
+				f = &fault{code: P073, from: at, to: at + 1, missing: true, msg: "`" + name + "` needs a block in braces", help: "for example `|> " + info.example + "`"}
+			}
+			break
+		}
+		var g *gStageBare
+		if g, at, f = run(p, &bareGrammar, from, open); f == nil {
+			clauses = g.Clauses
+			if at == open {
+				at = p.block(st, name, open, to)
+			}
+		}
+	default:
+		if info.form == formOpt && (p.opensClause(from+1, to) || from+1 == to || p.tokens[from+1].Text == "{") {
+			var g *gStageBare
+			if g, at, f = run(p, &bareGrammar, from, to); f == nil {
+				clauses = g.Clauses
+			}
+			break
+		}
+		var g *gStageItems
+		if g, at, f = run(p, &itemsGrammar, from, to); f == nil {
+			st.Items, clauses = p.items(g.Items), g.Clauses
+		}
+	}
+	if from < to {
+		n := from + 1
+		if t := p.tokens[from]; t.Kind == KindIdent {
+			n += strings.Count(name, " ")
+		}
+		st.Name = Ident{Span: p.spanOf(from, n), Name: name}
+	}
+	if f != nil {
+		p.report(f, to)
+		p.rest(f.from, to)
+		return nil, to
+	}
+	st.Clauses = p.clauses(clauses, name, info)
+	p.checkItems(st, info, known)
+	if at < to {
+		next := p.strayStage(at, from, to, name, info)
+		if next < to {
+			st.Span = p.spanOf(from, next)
+		}
+		return st, next
+	}
+	return st, to
+}
+
+// stageName looks up the name of the stage that starts here.
+func (p *parser) stageName(from, to int) (string, stageForm, bool) {
+	t := p.tokens[from]
+	name := t.Text
+	if t.Kind == KindQuoted {
+		name = p.ident(from).Name
+	} else if n := p.joinWords(from, to); n > 1 {
+		words := []string{name}
+		for _, t := range p.tokens[from+1 : from+n] {
+			words = append(words, t.Text)
+		}
+		name = strings.Join(words, " ")
+		return name, joinForm, true
+	}
+	info, known := stageForms[name]
+	if t.Kind == KindQuoted {
+		known = false
+	}
+	if !known {
+		info = stageForm{form: formOpt, sorts: true}
+		if from+1 < to && p.tokens[from+1].Text == "(" {
+			info.form = formCall
+		}
+	}
+	return name, info, known
+}
+
+// joinWords is the length of the name of a join that starts at a token, 1 if it is none.
+func (p *parser) joinWords(from, to int) int {
+	if p.tokens[from].Kind != KindIdent || isStageWord(p.tokens[from].Text) {
+		return 1
+	}
+	return joinWords(func(i int) string {
+		if from+i < to && p.tokens[from+i].Kind == KindIdent {
+			return p.tokens[from+i].Text
+		}
+		return ""
+	})
+}
+
+// opensClause reports whether a token is a label and no name.
+func (p *parser) opensClause(i, to int) bool {
+	return i < to && p.tokens[i].Kind == KindIdent && isLabel(p.tokens[i].Text) && !(i+1 < to && p.tokens[i+1].Kind == KindAssign)
+}
+
+// rest looks for further mistakes behind one: from the next comma or label on. The stage is lost, so nothing is built.
+func (p *parser) rest(from, to int) {
+	depth := 0
+	for i := from; i < to; i++ {
+		t := p.tokens[i]
+		switch {
+		case t.Kind == KindOpen:
+			depth++
+		case t.Kind == KindClose:
+			depth = max(depth-1, 0)
+		case depth > 0 || i == from:
+		case t.Kind == KindComma && i+1 < to, p.opensClause(i, to) && p.tokens[i-1].Kind != KindComma && p.tokens[i-1].Kind != KindOp:
+			if t.Kind == KindComma {
+				i++
+			}
+			_, at, f := run(p, &restGrammar, i, to)
+			if f == nil {
+				return // what stands behind, if anything, follows from the first mistake
+			}
+			p.report(f, to)
+			i = max(i, min(f.from, at)) - 1
+			from = i + 1
+		}
+	}
+}
+
+func (p *parser) items(gs []gItem) []*Item {
+	var out []*Item
+	for i := range gs {
+		g := &gs[i]
+		item := &Item{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset), Expr: p.expr(g.Expr)}
+		if g.Name != nil {
+			name := p.ident(g.Name.At)
+			item.Name = &name
+		}
+		if g.Order != nil {
+			item.Order = p.tokens[g.Order.At].Text
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+func (p *parser) joinInputs(gs []gJoinInput) []*Item {
+	var out []*Item
+	for i := range gs {
+		g := &gs[i]
+		item := &Item{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset)}
+		if g.Input != nil {
+			in := p.input(g.Input, "the source")
+			item.Input = &in
+			item.Expr = p.exprOf(g.Input.Call.Pos.Offset, g.Input.Call.EndPos.Offset)
+		} else {
+			item.Expr = p.expr(g.Expr)
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// checkItems finds fault with the arguments of a stage as far as the grammar knows it.
+func (p *parser) checkItems(st *Stage, info stageForm, known bool) {
+	if !known {
+		return
+	}
+	for _, item := range st.Items {
+		if info.unnamed && item.Name != nil {
+			p.notComparing(item, "`"+st.Name.Name+"` takes no names with `=`", st.Name.Name == "where" || st.Name.Name == "assert")
+		}
+		if item.Order != "" {
+			p.errorSpan(item.Span, P065, "the order belongs to the clause `by`, for example `sort by amount desc`", "`%s` cannot stand here", item.Order)
+		}
+	}
+	if info.max > 0 && len(st.Items) > info.max {
+		extra := st.Items[info.max]
+		help := ""
+		switch st.Name.Name {
+		case "where", "assert":
+			help = "conditions are joined with `and`"
+		}
+		p.errorSpan(extra.Span, P055, help, "`%s` takes one expression, found another", st.Name.Name)
+	}
+}
+
+// notComparing reports a `NAME =` where no name can be given; where a condition stands, `==` was meant.
+func (p *parser) notComparing(item *Item, msg string, condition bool) {
+	help := ""
+	if condition {
+		msg, help = "`=` does not compare", "a comparison is written `==`"
+	}
+	p.errorAt(p.indexOf(item.Name.Start)+1, P058, help, "%s", msg)
+}

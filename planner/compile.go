@@ -1,0 +1,54 @@
+package planner
+
+import (
+	"runtime"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// Options are what the command line says about a run.
+type Options struct {
+	Set         map[string]string // params
+	Parallelism int               // 0: what the script sets, else the number of cores
+	Print       *types.ConnArgs   // how printed pipelines are written
+}
+
+// Compiled is a script on its way to running.
+type Compiled struct {
+	Script   *check.Script
+	Physical *Physical
+	Options  Options
+}
+
+// Compile takes a script all the way to a parallel plan: parse, check, build, rules, parallelise. Any error among the
+// diagnostics means that there is no plan.
+func Compile(name, text string, lib *stdlib.Catalog, env *exec.Env, o Options) (*Compiled, []check.Diagnostic, error) {
+	checked, diags := check.Text(name, text, &World{lib, env}, check.Options{Set: o.Set})
+	for _, d := range diags {
+		if d.Severity == syntax.SevError {
+			return nil, diags, nil
+		}
+	}
+	p, err := Build(checked, lib)
+	if err != nil {
+		return nil, diags, err
+	}
+	Optimize(p, lib)
+	if o.Parallelism == 0 {
+		if n, ok := checked.Set["parallelism"].(int64); ok {
+			o.Parallelism = int(n)
+		} else {
+			o.Parallelism = runtime.GOMAXPROCS(0)
+		}
+	}
+	return &Compiled{Script: checked, Physical: Parallelise(p, o.Parallelism, partialOf(lib, env)), Options: o}, diags, nil
+}
+
+// Graph makes what exec runs.
+func (c *Compiled) Graph(lib *stdlib.Catalog, env *exec.Env) *exec.Graph {
+	return Lower(c.Physical, lib, env, c.Options.Print)
+}

@@ -1,0 +1,144 @@
+package planner
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// connText prints a connector call with its arguments in order of their names, the path first.
+func connText(c *types.ConnArgs) string {
+	var parts []string
+	if p, ok := c.Args["path"].(string); ok {
+		parts = append(parts, fmt.Sprintf("%q", p))
+	}
+	var names []string
+	for n := range c.Args {
+		if n != "path" {
+			names = append(names, n)
+		}
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		parts = append(parts, n+": "+anyText(c.Args[n]))
+	}
+	if len(c.Rows) > 0 {
+		parts = append(parts, "partition_by: {"+itemsText(c.Rows)+"}")
+	}
+	return c.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func anyText(v any) string {
+	switch x := v.(type) {
+	case string:
+		return fmt.Sprintf("%q", x)
+	case []any:
+		if len(x) > 4 {
+			return fmt.Sprintf("[%d items]", len(x))
+		}
+		parts := make([]string, len(x))
+		for i, e := range x {
+			parts[i] = anyText(e)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		var names []string
+		for n := range x {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		for i, n := range names {
+			names[i] = n + ": " + anyText(x[n])
+		}
+		return "{" + strings.Join(names, ", ") + "}"
+	case nil:
+		return "nil"
+	}
+	return fmt.Sprint(v)
+}
+
+// argsText prints a stage as a script would write it, expressions in plan notation.
+func argsText(a *types.StageArgs) string {
+	s := a.Name
+	add := func(format string, args ...any) { s += " " + fmt.Sprintf(format, args...) }
+	if len(a.Items) > 0 {
+		add("%s", itemsText(a.Items))
+	}
+	for i, c := range a.Aggs {
+		if i > 0 {
+			s += ","
+		}
+		parts := make([]string, len(c.Args))
+		for i, e := range c.Args {
+			parts[i] = e.String()
+		}
+		add("%s(%s)", c.Sig.Name, strings.Join(parts, ", "))
+	}
+	if a.Name == "limit" {
+		add("%d", a.Count)
+	}
+	if a.Name == "sample" {
+		add("%g", a.Fraction)
+	}
+	if len(a.By) > 0 {
+		add("by %s", itemsText(a.By))
+	}
+	if len(a.Per) > 0 {
+		add("per %s", itemsText(a.Per))
+	}
+	if a.Window != nil {
+		add("window %s", windowText(a.Window))
+	}
+	if a.Emit.Set && a.Emit.Changes {
+		s += " emit changes"
+		if a.Emit.Every > 0 {
+			add("every %s", types.FormatDuration(a.Emit.Every))
+		}
+	}
+	switch {
+	case a.Late.Target != "":
+		add("late into %s", a.Late.Target)
+	case a.Late.Allow > 0:
+		add("late allow %s", types.FormatDuration(a.Late.Allow))
+	}
+	if a.Retain.Set && !a.Retain.Forever {
+		add("retain %s", types.FormatDuration(a.Retain.For))
+	}
+	for _, b := range a.Branches {
+		if b.When == nil {
+			add("else => %s", b.Target)
+		} else {
+			add("when %s => %s", b.When, b.Target)
+		}
+	}
+	return s
+}
+
+func windowText(w *types.Window) string {
+	d := types.FormatDuration
+	var s string
+	switch w.Kind {
+	case types.Tumbling:
+		s = "tumbling(" + d(w.Size)
+	case types.Hopping:
+		s = "hopping(" + d(w.Size) + ", every: " + d(w.Step)
+	case types.Cumulate:
+		s = "cumulate(" + d(w.Size) + ", step: " + d(w.Step)
+	case types.Session:
+		s = "session(" + d(w.Size)
+		if w.Max > 0 {
+			s += ", max: " + d(w.Max)
+		}
+	case types.CountWindow:
+		s = fmt.Sprintf("count(%d", w.Size)
+	}
+	if w.Offset != 0 {
+		s += ", offset: " + d(w.Offset)
+	}
+	if w.Processing {
+		s += `, clock: "processing"`
+	}
+	return s + ")"
+}

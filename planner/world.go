@@ -1,0 +1,41 @@
+package planner
+
+import (
+	"io"
+	"os"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// World answers what the checker asks: by the catalog, and by looking at files.
+type World struct {
+	*stdlib.Catalog
+	Env *exec.Env
+}
+
+// Source describes an input, opening it if its schema must be inferred.
+func (w *World) Source(a *types.ConnArgs, declared *types.Schema) (types.SourceInfo, error) {
+	return w.ConnDef(a.Name).Info(a, declared, w.Env)
+}
+
+// Updating reports whether a sink takes updating streams.
+func (w *World) Updating(a *types.ConnArgs) bool {
+	d := w.ConnDef(a.Name)
+	return d.Updating != nil && d.Updating(a)
+}
+
+// ReadScript reads a file of `use`.
+func (w *World) ReadScript(path string) (string, error) {
+	f, err := w.Env.FS.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	return string(text), err
+}
+
+// Getenv is env("NAME") of the language.
+func (w *World) Getenv(name string) (string, bool) { return os.LookupEnv(name) }

@@ -1,0 +1,92 @@
+package agg
+
+import (
+	"github.com/ebb-lang/ebb/exec/state"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+var _ = define(spec.Agg{
+	Doc: spec.Doc{Name: "distinct", Group: "counting", Signature: "distinct(x) -> int",
+		Text: "The number of distinct values that are not null, exactly. It remembers every value; `approx_distinct` does not. Over nothing it is 0.",
+		Examples: []spec.Example{{
+			Code: `rows([{a: "x"}, {a: "y"}, {a: "x"}, {a: nil}]) |> aggregate n = distinct(a)`,
+			Want: `{"n":2}`}}},
+	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x"}}, Result: always(types.T(types.Int)), Retracts: true},
+	New: func(call *types.AggCall) (spec.Aggregate, error) {
+		t := call.Args[0].Type.NotNull()
+		return &distinct{sets: state.NewSets([]types.Type{t}), t: t}, nil
+	},
+})
+
+// distinct keeps the values of a group as a set.
+type distinct struct {
+	sets *state.Sets
+	t    types.Type
+}
+
+func (d *distinct) Words() int { return state.SetWords }
+
+func (d *distinct) Add(g spec.Groups, in *spec.Input) {
+	g, rows := in.NotNull(g)
+	d.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, in.Args, 1)
+}
+
+func (d *distinct) Retract(g spec.Groups, in *spec.Input) {
+	g, rows := in.NotNull(g)
+	d.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, in.Args, -1)
+}
+
+func (d *distinct) Merge(to, from spec.Groups) {
+	for i, id := range to.IDs {
+		d.sets.Merge(to.Rows, to.Off, id, from.Rows, from.IDs[i])
+	}
+}
+
+func (d *distinct) Result(g spec.Groups) *vec.Column {
+	out := vec.New(types.T(types.Int), len(g.IDs))
+	for i := range g.IDs {
+		out.Ints[i] = d.sets.Distinct(g.Words(i))
+	}
+	return out
+}
+
+func (d *distinct) Free(g spec.Groups) {
+	for i := range g.IDs {
+		d.sets.Free(g.Words(i))
+	}
+}
+
+// PartialTypes is the list of the distinct values.
+func (d *distinct) PartialTypes() []types.Type { return []types.Type{types.ListOf(d.t)} }
+
+func (d *distinct) Partial(g spec.Groups) []*vec.Column {
+	out := &vec.Column{Type: types.ListOf(d.t), Offs: make([]int32, len(g.IDs)+1)}
+	var entries []uint32
+	for i := range g.IDs {
+		entries = d.sets.Entries(g.Words(i), entries)
+		out.Offs[i+1] = int32(len(entries))
+	}
+	out.Kids = []*vec.Column{d.sets.Values(entries)[0]}
+	return []*vec.Column{out}
+}
+
+func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
+	list := in.Args[0]
+	values := list.Kids[0]
+	ids, rows := make([]uint32, 0, vec.MaxRows), make([]uint32, 0, vec.MaxRows)
+	flush := func() {
+		d.sets.Add(g.Rows, g.Off, ids, values.Len(), rows, []*vec.Column{values}, 1)
+		ids, rows = ids[:0], rows[:0]
+	}
+	for i, r := range in.Rows {
+		for j := list.Offs[r]; j < list.Offs[r+1]; j++ {
+			ids, rows = append(ids, g.IDs[i]), append(rows, uint32(j))
+			if len(rows) == vec.MaxRows {
+				flush()
+			}
+		}
+	}
+	flush()
+}

@@ -1,0 +1,16 @@
+package agg
+
+import (
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+var _ = define(spec.Agg{
+	Doc: spec.Doc{Name: "min", Group: "values", Signature: "min(x) -> same",
+		Text: "The smallest value that is not null: of numbers, strings, times, durations, bools or bytes. NaN is above all numbers; over nothing it is null.",
+		Examples: []spec.Example{{
+			Code: `rows([{a: "pear"}, {a: "apple"}]) |> aggregate first = min(a)`,
+			Want: `{"first":"apple"}`}}},
+	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x", Kinds: ordered}}, Result: sameType},
+	New:    func(call *types.AggCall) (spec.Aggregate, error) { return newExtreme(call, -1), nil },
+})

@@ -1,0 +1,224 @@
+package conn
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// csvEncoder writes rows as lines of CSV. It belongs to one task.
+type csvEncoder struct {
+	csvDialect
+	w     *spec.Write
+	parts *partNamer
+	size  int // about how long a line is
+	ends  []int
+}
+
+func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
+	d, err := csvOptions(w.Args)
+	if err != nil {
+		return nil, err
+	}
+	return &csvEncoder{csvDialect: d, w: w, parts: newPartNamer(w), size: 32 * max(1, len(w.Schema.Fields))}, nil
+}
+
+// headerLine returns the first line of an output, nil if there is none.
+func (d csvDialect) headerLine(w *spec.Write) []byte {
+	if !d.header {
+		return nil
+	}
+	var b []byte
+	if w.Changes {
+		b = append(b, changeColumn...)
+	}
+	for i, f := range w.Schema.Fields {
+		if i > 0 || w.Changes {
+			b = append(b, d.delim)
+		}
+		b = d.appendText(b, f.Name)
+	}
+	return append(b, '\n')
+}
+
+// Encode writes the rows into one block.
+func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
+	if len(b.Cols) != len(e.w.Schema.Fields) {
+		return nil, fmt.Errorf("csv: %d columns for a schema of %d", len(b.Cols), len(e.w.Schema.Fields))
+	}
+	n := b.Rows()
+	block := make([]byte, 0, n*(e.size+e.size/8)+64)
+	e.ends = e.ends[:0]
+	for i := range n {
+		r := b.Row(i)
+		if e.w.Changes {
+			k := vec.Insert
+			if b.Change != nil {
+				k = b.Change[r]
+			}
+			block = append(block, k.String()...)
+		}
+		for k, c := range b.Cols {
+			if k > 0 || e.w.Changes {
+				block = append(block, e.delim)
+			}
+			if c.Valid != nil && !c.Valid.Get(r) {
+				block = append(block, e.null...)
+				continue
+			}
+			switch c.Type.Kind {
+			case types.Int:
+				block = appendInt(block, c.Ints[r])
+			case types.String:
+				s := c.Strs[r]
+				if s != "" && !e.special(s) {
+					block = append(block, s...)
+					break
+				}
+				if e.quote == 0 && e.special(s) {
+					return nil, fmt.Errorf("column %s: %q holds a delimiter or a line end, and quotes are off", e.w.Schema.Fields[k].Name, excerpt([]byte(s)))
+				}
+				block = e.appendText(block, s)
+			case types.Time:
+				if f := e.w.Schema.Fields[k].Type.Format; f == "" || timeIsNumber(f) {
+					block = appendTime(block, c.Ints[r], f)
+				} else {
+					block = e.appendText(block, view(appendTime(nil, c.Ints[r], f)))
+				}
+			default:
+				block = e.appendValue(block, c, r)
+			}
+		}
+		block = append(block, '\n')
+		e.ends = append(e.ends, len(block))
+	}
+	if n > 0 {
+		e.size = len(block)/n + 1
+	}
+	out := encoded(block, e.ends)
+	if e.parts != nil {
+		parts, err := e.parts.column(b, e.appendPlain)
+		if err != nil {
+			return nil, err
+		}
+		out.Cols = append(out.Cols, &vec.Column{Type: types.T(types.String), Strs: parts})
+	}
+	return out, nil
+}
+
+// encoded makes a batch of the lines of a block, which end at ends.
+func encoded(block []byte, ends []int) *vec.Batch {
+	lines := &vec.Column{Type: types.T(types.String), Strs: make([]string, len(ends))}
+	from := 0
+	for i, end := range ends {
+		lines.Strs[i] = unsafe.String(unsafe.SliceData(block[from:end:end]), end-from)
+		from = end
+	}
+	return &vec.Batch{N: len(ends), Cols: []*vec.Column{lines}, Block: block}
+}
+
+// appendValue writes a value that is not null, in quotes where it must be.
+func (e *csvEncoder) appendValue(b []byte, c *vec.Column, r int) []byte {
+	switch c.Type.Kind {
+	case types.List, types.Record, types.Any, types.Bytes:
+		return e.appendText(b, view(e.appendPlain(nil, c, r)))
+	}
+	return e.appendPlain(b, c, r)
+}
+
+// appendPlain writes a value that is not null as it is, without quotes: also the text of a partition.
+func (e *csvEncoder) appendPlain(b []byte, c *vec.Column, r int) []byte {
+	switch c.Type.Kind {
+	case types.Int:
+		return appendInt(b, c.Ints[r])
+	case types.Float:
+		return appendFloatName(b, c.Floats[r])
+	case types.Bool:
+		return strconv.AppendBool(b, c.Bools[r])
+	case types.String:
+		return append(b, c.Strs[r]...)
+	case types.Bytes:
+		return base64.StdEncoding.AppendEncode(b, unsafe.Slice(unsafe.StringData(c.Strs[r]), len(c.Strs[r])))
+	case types.Time:
+		return appendTime(b, c.Ints[r], c.Type.Format)
+	case types.Duration:
+		return types.AppendDuration(b, c.Ints[r])
+	}
+	return appendJSON(b, c, r)
+}
+
+// appendFloatName is appendFloat with names for what is not finite.
+func appendFloatName(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Inf"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Inf"...)
+	}
+	return appendFloat(b, f)
+}
+
+// appendText writes text, in quotes if it must be: the empty string is told from null, and so is the text of null.
+func (d *csvDialect) appendText(b []byte, s string) []byte {
+	if d.quote == 0 || s != "" && !d.special(s) {
+		return append(b, s...)
+	}
+	b = append(b, d.quote)
+	for {
+		i := strings.IndexByte(s, d.quote)
+		if i < 0 {
+			break
+		}
+		b = append(b, s[:i+1]...)
+		b = append(b, d.quote)
+		s = s[i+1:]
+	}
+	b = append(b, s...)
+	return append(b, d.quote)
+}
+
+// special reports whether text that is not empty must be quoted.
+func (d *csvDialect) special(s string) bool {
+	if d.null != "" && s == d.null {
+		return true
+	}
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	if len(b) < 8 {
+		for _, c := range b {
+			if c == d.delim || c == '\n' || c == '\r' || c == d.quote && d.quote != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	delim, quote := uint64(d.delim)*lowBits, uint64(d.quote)*lowBits
+	if d.quote == 0 {
+		quote = delim
+	}
+	for i := 0; ; i += 8 {
+		if i > len(b)-8 {
+			if i == len(b) {
+				return false
+			}
+			i = len(b) - 8
+		}
+		w := binary.LittleEndian.Uint64(b[i:])
+		x, y, n, r := w^delim, w^quote, w^'\n'*lowBits, w^'\r'*lowBits
+		if ((x-lowBits)&^x|(y-lowBits)&^y|(n-lowBits)&^n|(r-lowBits)&^r)&highBits != 0 {
+			return true
+		}
+		if i == len(b)-8 {
+			return false
+		}
+	}
+}

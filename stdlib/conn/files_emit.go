@@ -1,0 +1,164 @@
+package conn
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// From the parts of a decoder to the rows of a source.
+
+// scan is one source in a run, shared by its tasks.
+type scan struct {
+	*spec.Scan
+	form  format
+	files []*input
+	pack  string // option
+	chunk int64
+	tasks int64
+}
+
+// place is what is known of a file up to a record.
+type place struct {
+	odd   bool          // an odd number of quotes stand before it
+	rows  int64         // data rows before it
+	high  types.Instant // highest event time before it
+	lines int64         // lines before it; only kept where the file is read in one stream
+}
+
+func start() place { return place{high: types.MinInstant} }
+
+// piece is a part whose event times are known.
+type piece struct {
+	batch *vec.Batch
+	first int64         // number of its first row in the text
+	high  types.Instant // highest event time
+	fails []pieceError
+}
+
+type pieceError struct {
+	row int // of the batch
+	off int // of the record in the text
+	raw string
+	err error
+}
+
+// view is text as a string that shares its bytes.
+func view(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	return unsafe.String(&text[0], len(text))
+}
+
+// pieces computes event times and takes failed rows out. text is what the parts were decoded from.
+func (s *scan) pieces(text []byte, list []part, into []piece) []piece {
+	first := int64(0)
+	for k := range list {
+		p := &list[k]
+		b := &vec.Batch{N: p.n, Cols: p.cols, Change: p.change}
+		x := piece{batch: b, first: first, high: types.MinInstant}
+		first += int64(p.n)
+		end := func(row int) int {
+			switch {
+			case row+1 < p.n:
+				return int(p.starts[row+1])
+			case k+1 < len(list):
+				return int(list[k+1].starts[0])
+			}
+			return len(text)
+		}
+		fail := func(row int, err error) {
+			from := int(p.starts[row])
+			raw := bytes.TrimRight(text[from:end(row)], "\r\n")
+			x.fails = append(x.fails, pieceError{row, from, view(raw), err})
+		}
+		for _, f := range p.failed {
+			fail(f.row, f.err)
+		}
+		b.Sel = without(b.N, nil, x.fails)
+		if s.Time != nil && b.Rows() > 0 {
+			n := len(x.fails)
+			s.Time(b, fail)
+			if len(x.fails) > n {
+				b.Sel = without(b.N, b.Sel, x.fails[n:])
+				sortFails(x.fails)
+			}
+			for i := range b.Rows() {
+				x.high = max(x.high, b.Time[b.Row(i)])
+			}
+		}
+		into = append(into, x)
+	}
+	return into
+}
+
+// without returns the rows of sel that are not among fails.
+func without(n int, sel []uint32, fails []pieceError) []uint32 {
+	if len(fails) == 0 {
+		return sel
+	}
+	bad := vec.NewBitmap(n)
+	for _, f := range fails {
+		bad.Set(f.row)
+	}
+	out := make([]uint32, 0, n)
+	for i := range n {
+		if sel == nil && !bad.Get(i) {
+			out = append(out, uint32(i))
+		}
+	}
+	for _, r := range sel {
+		if !bad.Get(int(r)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func sortFails(f []pieceError) {
+	for i := 1; i < len(f); i++ { // two ascending runs, few of them: insertion is enough
+		for j := i; j > 0 && f[j].row < f[j-1].row; j-- {
+			f[j], f[j-1] = f[j-1], f[j]
+		}
+	}
+}
+
+// send emits one piece whose text began at place at, and reports its failures. It returns the highest event time of the
+// file so far. line tells the line of an offset of the text.
+func (s *scan) send(x *piece, in *input, at place, out *exec.Out, failures *exec.Failures, line func(off int) int64) (types.Instant, error) {
+	b := x.batch
+	b.Pos = make([]uint64, b.N)
+	pos := vec.Position(s.Ordinal, in.number, at.rows+x.first)
+	for i := range b.Pos {
+		b.Pos[i] = pos + uint64(i)
+	}
+	high := at.high
+	if b.Time != nil {
+		b.Mark = marks(b, high, s.Lag)
+		high = max(high, x.high)
+	}
+	if s.Env.Stats != nil {
+		s.Env.Stats.RowsIn.Add(int64(b.Rows()))
+	}
+	out.Emit(b)
+	if len(x.fails) == 0 {
+		return high, nil
+	}
+	errs := make([]*exec.RowError, len(x.fails))
+	for i, f := range x.fails {
+		errs[i] = &exec.RowError{Stage: s.Name, Source: in.name, Row: at.rows + x.first + int64(f.row) + 1, Raw: f.raw, Err: f.err}
+	}
+	if stops(failures) {
+		errs = errs[:1]
+		errs[0].Line = line(x.fails[0].off)
+	}
+	return high, failures.Add(out, errs)
+}
+
+// stops reports whether a failed row ends the run.
+func stops(f *exec.Failures) bool { return f.Mode == "" || f.Mode == "fail" }

@@ -1,0 +1,507 @@
+package conn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// memFS holds the files of a test.
+type memFS struct {
+	exec.FS
+	files map[string]string
+}
+
+type memFile struct {
+	*bytes.Reader
+	name string
+	size int64
+}
+
+func (f *memFile) Write([]byte) (int, error) { return 0, fs.ErrPermission }
+func (f *memFile) Close() error              { return nil }
+func (f *memFile) Sync() error               { return nil }
+func (f *memFile) Truncate(int64) error      { return fs.ErrPermission }
+func (f *memFile) Stat() (fs.FileInfo, error) {
+	return memInfo{f.name, f.size}, nil
+}
+
+type memInfo struct {
+	name string
+	size int64
+}
+
+func (i memInfo) Name() string       { return i.name }
+func (i memInfo) Size() int64        { return i.size }
+func (i memInfo) Mode() fs.FileMode  { return 0 }
+func (i memInfo) ModTime() time.Time { return time.Time{} }
+func (i memInfo) IsDir() bool        { return false }
+func (i memInfo) Sys() any           { return nil }
+
+func (m memFS) Open(name string) (exec.File, error) {
+	s, ok := m.files[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return &memFile{bytes.NewReader([]byte(s)), name, int64(len(s))}, nil
+}
+
+func (m memFS) Stat(name string) (fs.FileInfo, error) {
+	s, ok := m.files[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	return memInfo{name, int64(len(s))}, nil
+}
+
+func (m memFS) ReadDir(string) ([]fs.DirEntry, error) { return nil, nil }
+func (m memFS) Glob(string) ([]string, error)         { return nil, nil }
+func (m memFS) Create(name string) (exec.File, error) { return nil, fs.ErrPermission }
+func testEnv() *exec.Env {
+	env := exec.OS()
+	env.Stdin = strings.NewReader("")
+	env.Stdout = io.Discard
+	return env
+}
+
+func memEnv(files map[string]string) *exec.Env {
+	env := testEnv()
+	env.FS = memFS{files: files}
+	return env
+}
+
+// read is how a test reads files.
+type read struct {
+	args    map[string]any
+	schema  types.Schema
+	columns []int // nil: all
+	width   int
+	chunk   int64
+	time    string // column of the event time
+	lag     int64
+	idle    int64
+	mode    string // of failures; "" collects error rows
+	shuffle *rand.Rand
+}
+
+// got is what a source gave, in the order of its chunks.
+type got struct {
+	rows   []string // values
+	pos    []uint64
+	late   []string // position: mark, of the rows behind it
+	errors []string
+	marks  []string // watermarks and idleness, by task
+	err    error
+	batch  []*vec.Batch
+}
+
+func field(name string, t types.Type) types.Field { return types.Field{Name: name, Type: t} }
+
+// scanOf makes the planner's request.
+func (r read) scanOf(env *exec.Env) *spec.Scan {
+	s := &spec.Scan{Name: "src", Ordinal: 1, Args: &types.ConnArgs{Args: r.args}, Schema: r.schema, Columns: r.columns, Width: max(1, r.width), Lag: r.lag, Idle: r.idle, Env: env}
+	if s.Columns == nil {
+		for i := range r.schema.Fields {
+			s.Columns = append(s.Columns, i)
+		}
+	}
+	mode := r.mode
+	if mode == "" {
+		mode = "into"
+	}
+	s.Failures = func() *exec.Failures { return &exec.Failures{Mode: mode, Port: 1, Stats: env.Stats} }
+	if r.time != "" {
+		at := -1
+		for k, c := range s.Columns {
+			if r.schema.Fields[c].Name == r.time {
+				at = k
+			}
+		}
+		s.Time = func(b *vec.Batch, fail func(int, error)) {
+			b.Time = make([]int64, b.N)
+			for i := range b.Rows() {
+				row := b.Row(i)
+				if b.Cols[at].Null(row) {
+					fail(row, errors.New("the event time is null"))
+					continue
+				}
+				b.Time[row] = b.Cols[at].Ints[row]
+			}
+		}
+	}
+	return s
+}
+
+// run reads everything with a format's own opener.
+func (r read) run(t testing.TB, env *exec.Env, open func(*spec.Scan) ([]exec.Source, error)) got {
+	var g got
+	sources, err := open(r.scanOf(env))
+	if err != nil {
+		g.err = err
+		return g
+	}
+	return g.drain(t, sources, r.shuffle)
+}
+
+func (g got) drain(t testing.TB, sources []exec.Source, shuffle *rand.Rand) got {
+	type chunk struct {
+		n    int64
+		rows []exec.Item
+		errs []exec.Item
+	}
+	var chunks []chunk
+	open := make([]chunk, len(sources))
+	outs := make([]*exec.Out, len(sources))
+	for i := range sources {
+		outs[i] = exec.NewTap(func(port int, it exec.Item) {
+			switch {
+			case port == 1:
+				open[i].errs = append(open[i].errs, it)
+			case it.Kind == exec.Rows:
+				open[i].rows = append(open[i].rows, it)
+			case it.Kind == exec.ChunkEnd:
+				open[i].n = it.N
+				chunks = append(chunks, open[i])
+				open[i] = chunk{}
+			case it.Kind == exec.Watermark:
+				g.marks = append(g.marks, fmt.Sprintf("%d: %d", i, it.W))
+			default:
+				g.marks = append(g.marks, fmt.Sprintf("%d: %v", i, it.Kind == exec.WentIdle))
+			}
+		})
+	}
+	defer func() {
+		for _, s := range sources {
+			s.Close()
+		}
+	}()
+	done := make([]bool, len(sources))
+	left := len(sources)
+	stalled := time.Now()
+	for k := 0; left > 0; k++ {
+		i := k % len(sources)
+		if shuffle != nil {
+			i = shuffle.IntN(len(sources))
+		}
+		if done[i] {
+			continue
+		}
+		st, err := sources[i].Poll(outs[i])
+		if err != nil {
+			g.err = err
+			return g
+		}
+		switch st {
+		case exec.Done:
+			done[i] = true
+			left--
+		case exec.Idle:
+			if time.Since(stalled) > 20*time.Second {
+				t.Fatalf("no progress: %v tasks wait", left)
+			}
+			if k%64 == 0 {
+				time.Sleep(10 * time.Microsecond)
+			}
+			continue
+		}
+		stalled = time.Now()
+	}
+	sort.Slice(chunks, func(i, j int) bool { return chunks[i].n < chunks[j].n })
+	for i, c := range chunks {
+		if c.n != int64(i) {
+			t.Fatalf("chunk %d ended as the %d.", c.n, i)
+		}
+		for _, it := range c.rows {
+			g.add(it.Batch)
+		}
+		for _, it := range c.errs {
+			for r := range it.Batch.Rows() {
+				b := it.Batch
+				g.errors = append(g.errors, fmt.Sprintf("%s %d: %s | %s", b.Cols[3].Strs[r], b.Cols[4].Ints[r], b.Cols[0].Strs[r], b.Cols[2].Strs[r]))
+			}
+		}
+	}
+	for i, c := range open {
+		if len(c.rows) > 0 || len(c.errs) > 0 {
+			t.Fatalf("task %d ended inside a chunk", i)
+		}
+	}
+	return g
+}
+
+func (g *got) add(b *vec.Batch) {
+	g.batch = append(g.batch, b)
+	lines := strings.Split(strings.TrimSuffix((&vec.Batch{N: b.N, Sel: b.Sel, Cols: b.Cols, Change: b.Change}).String(), "\n"), "\n")
+	if len(b.Cols) > 0 && len(lines) != b.Rows() { // newlines in values
+		lines = lines[:0]
+		for i := range b.Rows() {
+			var v []any
+			for _, c := range b.Cols {
+				v = append(v, c.Value(b.Row(i)))
+			}
+			lines = append(lines, fmt.Sprintf("%q", v))
+		}
+	}
+	for i := range b.Rows() {
+		r := b.Row(i)
+		if len(b.Cols) > 0 {
+			var v []any
+			for _, c := range b.Cols {
+				v = append(v, c.Value(r))
+			}
+			g.rows = append(g.rows, fmt.Sprintf("%#v", v))
+		} else {
+			g.rows = append(g.rows, "-")
+		}
+		g.pos = append(g.pos, b.Pos[r])
+		if b.Mark != nil && b.Time[r] < b.Mark[r] {
+			g.late = append(g.late, fmt.Sprintf("%d: %d", b.Pos[r], b.Mark[r]))
+		}
+	}
+}
+
+func openCSV(chunk int64) func(*spec.Scan) ([]exec.Source, error) {
+	return func(s *spec.Scan) ([]exec.Source, error) {
+		form, err := newCSVFormat(s)
+		if err != nil {
+			return nil, err
+		}
+		return openChunked(s, form, csvExts, chunk)
+	}
+}
+
+// messyCSV makes a text with quoted fields, line ends in them, empty lines and wrong rows.
+func messyCSV(t *rapid.T) string {
+	word := rapid.SampledFrom([]string{"", "a", "bc", "é", "\"\"", "x y", "\"q\"", "\"a,b\"", "\"1\n2\"", "\"\r\n\"", "\"say \"\"hi\"\"\"", "long text that goes on and on", "\"\n\n\n\""})
+	num := rapid.SampledFrom([]string{"0", "-1", "42", "1234567", "123456789012", "-9223372036854775808", "9223372036854775807", "", "x", "1.0"})
+	end := rapid.SampledFrom([]string{"\n", "\n", "\n", "\r\n", "\n\n", "\r\n\r\n"})
+	var s strings.Builder
+	s.WriteString(rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "bom"))
+	s.WriteString("n,s,t,u\n")
+	for i := range rapid.IntRange(0, 30).Draw(t, "rows") {
+		if rapid.IntRange(0, 20).Draw(t, "kind") == 0 {
+			s.WriteString(rapid.SampledFrom([]string{"1,2", "1,2,3,4,5", "1,\"x\"y,3,4", "3,a\"b\"c,4,5"}).Draw(t, "bad"))
+		} else {
+			fmt.Fprintf(&s, "%s,%s,%d,%s", num.Draw(t, "n"), word.Draw(t, "s"), 1000+i*10+rapid.IntRange(-50, 50).Draw(t, "t"), word.Draw(t, "u"))
+		}
+		s.WriteString(end.Draw(t, "end"))
+	}
+	text := s.String()
+	if rapid.Bool().Draw(t, "cut") {
+		text = strings.TrimRight(text, "\r\n")
+	}
+	return text
+}
+
+var messySchema = types.NewSchema(field("n", types.T(types.Int).Null()), field("s", types.T(types.String).Null()), field("t", types.Type{Kind: types.Time, Format: "ns"}), field("u", types.T(types.String)))
+
+// Whatever the chunks and the number of tasks, the same rows, positions, watermarks of rows and failures come out.
+func TestChunksAgree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		files := map[string]string{}
+		paths := []any{}
+		for i := range rapid.IntRange(1, 3).Draw(rt, "files") {
+			name := fmt.Sprintf("f%d.csv", i)
+			files[name] = messyCSV(rt)
+			paths = append(paths, name)
+		}
+		r := read{args: map[string]any{"path": paths}, schema: messySchema, time: "t", lag: 7}
+		if rapid.Bool().Draw(rt, "project") {
+			r.columns = []int{2, 3}
+		}
+		want := r.run(t, memEnv(files), openCSV(1<<20))
+		require.NoError(rt, want.err)
+		for range 4 {
+			r.width = rapid.SampledFrom([]int{1, 2, 3, 5}).Draw(rt, "width")
+			r.shuffle = rand.New(rand.NewPCG(1, uint64(rapid.IntRange(0, 1000).Draw(rt, "seed"))))
+			chunk := int64(rapid.IntRange(1, 90).Draw(rt, "chunk"))
+			have := r.run(t, memEnv(files), openCSV(chunk))
+			require.NoError(rt, have.err)
+			require.Equal(rt, want.rows, have.rows, "width %d, chunk %d, text %q", r.width, chunk, files)
+			require.Equal(rt, want.pos, have.pos)
+			require.Equal(rt, want.late, have.late)
+			require.Equal(rt, want.errors, have.errors)
+		}
+		var rows int
+		for _, b := range want.batch {
+			rows += b.Rows()
+		}
+		require.Equal(rt, rows, len(want.rows))
+	})
+}
+
+func openLines(chunk int64) func(*spec.Scan) ([]exec.Source, error) {
+	return func(s *spec.Scan) ([]exec.Source, error) {
+		return openChunked(s, lineFormat{columns: s.Schema.Fields, wanted: s.Columns}, nil, chunk)
+	}
+}
+
+var lineSchema = types.NewSchema(field("line", types.T(types.String)))
+
+func TestLines(t *testing.T) {
+	r := read{args: map[string]any{"path": "a.log"}, schema: lineSchema}
+	text := "one\r\n\ntwo \"x\n\x00three"
+	for _, chunk := range []int64{1, 2, 3, 5, 100} {
+		for _, width := range []int{1, 2, 3} {
+			r.width = width
+			g := r.run(t, memEnv(map[string]string{"a.log": text}), openLines(chunk))
+			require.NoError(t, g.err)
+			require.Equal(t, []string{`[]interface {}{"one"}`, `[]interface {}{""}`, `[]interface {}{"two \"x"}`, `[]interface {}{"\x00three"}`}, g.rows)
+		}
+	}
+	for _, text := range []string{"", "\n", "x", "x\n"} {
+		g := r.run(t, memEnv(map[string]string{"a.log": text}), openLines(1<<20))
+		require.NoError(t, g.err)
+		require.Equal(t, len(bytes.SplitAfter([]byte(text), []byte("\n")))-map[bool]int{true: 1}[text == "" || strings.HasSuffix(text, "\n")], len(g.rows), "%q", text)
+	}
+}
+
+// A watermark is sent when event time advances, and only once the last file is being read.
+func TestWatermarks(t *testing.T) {
+	files := map[string]string{"a.csv": "t\n100\n90\n300\n", "b.csv": "t\n50\n60\n"}
+	s := types.NewSchema(field("t", types.Type{Kind: types.Time, Format: "ns"}))
+	g := read{args: map[string]any{"path": []any{"b.csv", "a.csv"}}, schema: s, time: "t", lag: 5}.run(t, memEnv(files), openCSV(1<<20))
+	require.NoError(t, g.err)
+	require.Equal(t, []string{"0: 55"}, g.marks)
+	require.Equal(t, []string{fmt.Sprintf("%d: 95", vec.Position(1, 0, 1))}, g.late)
+	env := memEnv(files)
+	sources, err := openCSV(1 << 20)(read{args: map[string]any{"path": "a.csv"}, schema: s, time: "t"}.scanOf(env))
+	require.NoError(t, err)
+	got{}.drain(t, sources, nil)
+	name, row := env.Splits.Where(vec.Position(1, 0, 2))
+	require.Equal(t, "a.csv", name)
+	require.EqualValues(t, 3, row)
+}
+
+func TestFailFirst(t *testing.T) {
+	var s strings.Builder
+	s.WriteString("n,s\n")
+	for i := range 500 {
+		if i == 300 || i == 320 {
+			s.WriteString("oops,\"a\nb\"\n")
+		}
+		fmt.Fprintf(&s, "%d,\"x\ny\"\n", i)
+	}
+	schema := types.NewSchema(field("n", types.T(types.Int)), field("s", types.T(types.String)))
+	for _, width := range []int{1, 2, 5} {
+		for seed := range uint64(20) {
+			r := read{args: map[string]any{"path": "a.csv"}, schema: schema, width: width, mode: "fail", shuffle: rand.New(rand.NewPCG(1, seed))}
+			g := r.run(t, memEnv(map[string]string{"a.csv": s.String()}), openCSV(64))
+			var e *exec.RowError
+			require.ErrorAs(t, g.err, &e)
+			require.EqualValues(t, 301, e.Row)
+			require.EqualValues(t, 602, e.Line)
+			require.Equal(t, "oops,\"a\nb\"", e.Raw)
+			require.Equal(t, `src: a.csv: row 301 (line 602): column n: "oops" is not an int`+"\n  oops,\"a\nb\"", e.Error())
+		}
+	}
+}
+
+func TestTimeMustBeThere(t *testing.T) {
+	schema := types.NewSchema(field("t", types.Type{Kind: types.Time, Format: "s", Nullable: true}), field("x", types.T(types.Int)))
+	text := "t,x\n1,1\n,2\n3,3\n4,oops\n,\n6,6\n"
+	g := read{args: map[string]any{"path": "a.csv"}, schema: schema, time: "t"}.run(t, memEnv(map[string]string{"a.csv": text}), openCSV(1<<20))
+	require.NoError(t, g.err)
+	require.Len(t, g.rows, 3)
+	require.Equal(t, []string{"a.csv 2: the event time is null | ,2", `a.csv 4: column x: "oops" is not an int | 4,oops`, "a.csv 5: column x: empty, but int is not nullable; a schema may say x: int? | ,"}, g.errors)
+	require.Equal(t, []uint64{vec.Position(1, 0, 0), vec.Position(1, 0, 2), vec.Position(1, 0, 5)}, g.pos)
+}
+
+// A record that is longer than a chunk, and one far longer than what is read at once.
+func TestLongRecords(t *testing.T) {
+	long := strings.Repeat("0123456789\n", 1<<20)
+	text := "n,s\n1,a\n2,\"" + long + "\"\n3,c\n"
+	schema := types.NewSchema(field("n", types.T(types.Int)), field("s", types.T(types.String)))
+	for _, width := range []int{1, 2, 3} {
+		g := read{args: map[string]any{"path": "a.csv"}, schema: schema, width: width}.run(t, memEnv(map[string]string{"a.csv": text}), openCSV(1<<20))
+		require.NoError(t, g.err)
+		require.Len(t, g.rows, 3)
+		require.Equal(t, long, g.batch[0].Cols[1].Strs[1])
+	}
+	env := testEnv()
+	env.Stdin = strings.NewReader(text)
+	g := read{args: map[string]any{"path": "-"}, schema: schema}.run(t, env, openCSV(1<<20))
+	require.NoError(t, g.err)
+	require.Len(t, g.rows, 3)
+}
+
+func TestHundredMegabytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	long := strings.Repeat("x", 100<<20)
+	schema := types.NewSchema(field("n", types.T(types.Int)), field("s", types.T(types.String)))
+	for _, args := range []map[string]any{{"path": "a.csv"}, {"path": "a.csv", "lazy_quotes": true}} {
+		g := read{args: args, schema: schema, width: 2}.run(t, memEnv(map[string]string{"a.csv": "n,s\n1," + long + "\n2,b"}), func(s *spec.Scan) ([]exec.Source, error) { return csvOpen(s) })
+		require.NoError(t, g.err)
+		require.Len(t, g.rows, 2)
+		require.Len(t, g.batch[0].Cols[1].Strs[0], len(long))
+	}
+}
+
+func TestUnclosedQuote(t *testing.T) {
+	schema := types.NewSchema(field("n", types.T(types.Int)), field("s", types.T(types.String)))
+	text := "n,s\n1,a\n2,\"b\n3,c\n4,d\n"
+	for _, chunk := range []int64{3, 1 << 20} {
+		g := read{args: map[string]any{"path": "a.csv"}, schema: schema, width: 2}.run(t, memEnv(map[string]string{"a.csv": text}), openCSV(chunk))
+		require.NoError(t, g.err)
+		require.Len(t, g.rows, 1)
+		require.Equal(t, []string{"a.csv 2: the quote that opens field 2 is never closed | 2,\"b\n3,c\n4,d"}, g.errors)
+	}
+}
+
+// paths
+
+func writeFiles(t testing.TB, dir string, files map[string]string) {
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o777))
+		require.NoError(t, os.WriteFile(p, []byte(text), 0o666))
+	}
+}
+
+func TestPaths(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"b.csv": "b", "a.csv": "a", "c.txt": "c", "d.json": "d", ".hidden.csv": "h", "_x.csv": "x", "sub/e.csv": "e", "sub/deep/f.csv": "f", "odd[1].csv": "o", "empty/g.json": "g"})
+	t.Chdir(dir)
+	list := func(paths ...any) string {
+		ins, err := listFiles(&types.ConnArgs{Args: map[string]any{"path": paths}}, exec.OS(), csvExts)
+		if err != nil {
+			return err.Error()
+		}
+		var names []string
+		for _, in := range ins {
+			names = append(names, in.name)
+		}
+		return strings.Join(names, " ")
+	}
+	require.Equal(t, "a.csv b.csv odd[1].csv", list("*.csv"))
+	require.Equal(t, "a.csv b.csv", list("b.csv", "a.csv", "a.csv"))
+	require.Equal(t, "a.csv b.csv c.txt odd[1].csv sub/deep/f.csv sub/e.csv", list("."))
+	require.Equal(t, "sub/deep/f.csv sub/e.csv", list("sub"))
+	require.Equal(t, "sub/deep/f.csv sub/e.csv", list("sub/**/*.csv"))
+	require.Equal(t, "a.csv b.csv odd[1].csv sub/deep/f.csv sub/e.csv", list("**/*.csv"))
+	require.Equal(t, "odd[1].csv", list("odd[1].csv"))
+	require.Equal(t, `no file matches "z*.csv"`, list("z*.csv"))
+	require.Equal(t, `the pattern "[": syntax error in pattern`, list("["))
+	require.Equal(t, "cannot open a.cvs: there is no such file; did you mean a.csv? (file does not exist)", list("a.cvs"))
+	require.Equal(t, "cannot open no/a.csv: there is no folder no: file does not exist", list("no/a.csv"))
+	require.Contains(t, list("empty"), "the folder empty has no files that end in .csv .tsv .txt")
+	require.Contains(t, list(""), "the path is empty")
+}

@@ -1,0 +1,550 @@
+package conn
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// jsonCase returns the path of a case from elsewhere, and skips the test where they are not there.
+func jsonCase(t testing.TB, name string) string {
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		require.NotEqual(t, dir, filepath.Dir(dir), "no go.mod above")
+	}
+	path := filepath.Join(dir, "../shared/cases", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the cases are not here: %v", err)
+	}
+	return path
+}
+
+// decoded is what a text gave: the rows that did not fail, and the messages of those that did.
+type decoded struct {
+	rows   [][]any
+	failed map[int]string // by number of the record
+	starts []int
+	change []vec.Change
+}
+
+func collect(out *parts, d *decoded, base int) {
+	for _, p := range out.list {
+		bad := map[int]bool{}
+		for _, f := range p.failed {
+			bad[f.row] = true
+			d.failed[len(d.starts)+f.row] = f.err.Error()
+		}
+		for i := range p.n {
+			d.starts = append(d.starts, base+int(p.starts[i]))
+			if bad[i] {
+				continue
+			}
+			row := make([]any, len(p.cols))
+			for k, c := range p.cols {
+				row[k] = c.Value(i)
+			}
+			d.rows = append(d.rows, row)
+			if p.change != nil {
+				d.change = append(d.change, p.change[i])
+			}
+		}
+		for _, c := range p.cols {
+			if c.Len() != p.n && c.Type.Kind != types.Record {
+				panic(fmt.Sprintf("a column of %d rows in a part of %d", c.Len(), p.n))
+			}
+		}
+	}
+}
+
+// decodeJSON decodes text at once; step > 0: as it grows by step bytes at a time.
+func decodeJSON(f *jsonFormat, text string, step int) (decoded, error) {
+	d := decoded{failed: map[int]string{}}
+	b := append(make([]byte, 0, len(text)+slack), text...)
+	l, err := f.open("x", b, true)
+	if err != nil {
+		return d, err
+	}
+	dec := l.decoder()
+	if step == 0 {
+		step = len(text)
+	}
+	from, to := 0, 0
+	for {
+		to = min(to+step, len(b))
+		var out parts
+		used, err := dec.decode(b[from:to], to == len(b), &out)
+		collect(&out, &d, from)
+		from += used
+		if err != nil {
+			return d, err
+		}
+		if to == len(b) {
+			if from != len(b) {
+				err = fmt.Errorf("%d of %d bytes used", from, len(b))
+			}
+			return d, err
+		}
+	}
+}
+
+func columns(text string) []types.Field {
+	var fields []types.Field
+	for _, f := range strings.Split(text, ";") {
+		name, typ, _ := strings.Cut(strings.TrimSpace(f), ": ")
+		fields = append(fields, types.Field{Name: name, Type: typeOf(typ)})
+	}
+	return fields
+}
+
+// typeOf reads the type that text writes; times take a format behind a blank.
+func typeOf(text string) types.Type {
+	if strings.HasSuffix(text, "?") {
+		return typeOf(text[:len(text)-1]).Null()
+	}
+	if strings.HasPrefix(text, "[") {
+		return types.ListOf(typeOf(text[1 : len(text)-1]))
+	}
+	if strings.HasPrefix(text, "{") {
+		depth, from := 0, 1
+		var fields []types.Field
+		for i := 1; i < len(text); i++ {
+			switch {
+			case text[i] == '{' || text[i] == '[':
+				depth++
+			case (text[i] == ',' || text[i] == '}') && depth == 0:
+				if name, typ, ok := strings.Cut(strings.TrimSpace(text[from:i]), ": "); ok {
+					fields = append(fields, types.Field{Name: name, Type: typeOf(typ)})
+				}
+				from = i + 1
+			case text[i] == '}' || text[i] == ']':
+				depth--
+			}
+		}
+		return types.RecordOf(fields...)
+	}
+	if format, ok := strings.CutPrefix(text, "time "); ok {
+		return types.Type{Kind: types.Time, Format: format}
+	}
+	for k := types.Bool; k <= types.Any; k++ {
+		if k.String() == text {
+			return types.T(k)
+		}
+	}
+	panic("no type " + text)
+}
+
+func TestJSONValues(t *testing.T) {
+	for _, c := range []struct{ columns, text, want string }{
+		{"a: int", `{"a":1}`, `[1]`},
+		{"a: int", `{"a":-9223372036854775808}`, `[-9223372036854775808]`},
+		{"a: int", `{"a":9223372036854775807}`, `[9223372036854775807]`},
+		{"a: int", `{"a":9223372036854775808}`, `! column a: 9223372036854775808 is not an int (byte 6)`},
+		{"a: int", `{"a":1.0}`, `[1]`},
+		{"a: int", `{"a":12.5e1}`, `[125]`},
+		{"a: int", `{"a":1e3}`, `[1000]`},
+		{"a: int", `{"a":1.5}`, `! column a: 1.5 is not an int (byte 6)`},
+		{"a: int", `{"a":"1"}`, `! column a: "1" is not an int (byte 6)`},
+		{"a: int", `{"a":01}`, `! not valid JSON at byte 6: not a number`},
+		{"a: int", `{"a":-}`, `! not valid JSON at byte 6: not a number`},
+		{"a: int", `{"a":123456789012345678}`, `[123456789012345678]`},
+		{"a: int", `{"a":12345678}`, `[12345678]`},
+		{"a: int", `{"a":-1234567890123456 , "b": 1234567}`, `[-1234567890123456]`},
+		{"a: int", `{"a":null}`, `! column a: null, but int is not nullable; a schema may say a: int? (byte 6)`},
+		{"a: int", `{"b":1}`, `! column a: missing, and int is not nullable; a schema may say a: int?`},
+		{"a: int?", `{"a":null}`, `[nil]`},
+		{"a: int?", `{}`, `[nil]`},
+		{"a: float", `{"a":1}`, `[1.0]`},
+		{"a: float", `{"a":-0.1e-2}`, `[-0.001]`},
+		{"a: float", `{"a":1e400}`, `! column a: 1e400 is not a float (byte 6)`},
+		{"a: float", `{"a":123456789012345678901234567890}`, `[1.2345678901234568e+29]`},
+		{"a: float", `{"a":0.1}`, `[0.1]`},
+		{"a: float", `{"a":1.}`, `! not valid JSON at byte 6: not a number`},
+		{"a: float", `{"a":00.1}`, `! not valid JSON at byte 6: not a number`},
+		{"a: float", `{"a":"NaN"}`, `! column a: "NaN" is not a float (byte 6)`},
+		{"a: bool; b: bool", `{"a":true,"b":false}`, `[true false]`},
+		{"a: bool", `{"a":1}`, `! column a: 1 is not a bool (byte 6)`},
+		{"a: bool", `{"a":tru}`, `! not valid JSON at byte 6: not a value`},
+		{"a: string", `{"a":""}`, `[""]`},
+		{"a: string", `{}`, `[""]`},
+		{"a: string", `{"a":null}`, `[""]`},
+		{"a: string", `{"a":5}`, `! column a: 5 is not a string (byte 6)`},
+		{"a: string", `{"a":"say \"hi\"\\\/\b\f\n\r\t\u00e4 and more"}`, `["say \"hi\"\\/\b\f\n\r\tä and more"]`},
+		{"a: string", `{"a":"\ud83d\ude00 \ud800 \udc00\ud800"}`, `["😀 � ��"]`},
+		{"a: string", `{"a":"\ud800\u0041"}`, `["�A"]`},
+		{"a: string", `{"a":"äöü 日本語 😀"}`, `["äöü 日本語 😀"]`},
+		{"a: string", `{"a":"\u00zz"}`, `! not valid JSON at byte 7: no such escape`},
+		{"a: string", `{"a":"\x"}`, `! not valid JSON at byte 7: no such escape`},
+		{"a: string", `{"a":"unclosed}`, `! not valid JSON at byte 16: the string is not closed`},
+		{"a: string", "{\"a\":\"tab\there\"}", `! not valid JSON at byte 10: a control character in a string must be escaped`},
+		{"a: string", "{\"a\":\"bad \xff\"}", `! not valid JSON at byte 11: not valid UTF-8`},
+		{"a: string", "{\"b\":\"bad \xed\xa0\x80\"}", `! not valid JSON at byte 11: not valid UTF-8`},
+		{"a: time", `{"a":"2026-01-31T10:00:00.5Z"}`, `[1769853600500000000]`},
+		{"a: time", `{"a":"31 Jan"}`, `! column a: "31 Jan" is not a time (RFC 3339, such as 2026-01-31T10:00:00Z) (byte 6)`},
+		{"a: time", `{"a":1700005900001}`, `! column a: 1700005900001 is not a time (RFC 3339, such as 2026-01-31T10:00:00Z) (byte 6)`},
+		{"a: time ms", `{"a":1700005900001}`, `[1700005900001000000]`},
+		{"a: time ms", `{"a":"1700005900001"}`, `[1700005900001000000]`},
+		{"a: time s", `{"a":1517363399.65}`, `[1517363399650000000]`},
+		{"a: time s", `{"a":99999999999}`, `! column a: 99999999999 is not a time (seconds since 1970) (byte 6)`},
+		{"a: time 2006-01-02 15h", `{"a":"2026-01-31 10h"}`, `[1769853600000000000]`},
+		{"a: duration", `{"a":"1h30m"}`, `[5400000000000]`},
+		{"a: duration", `{"a":5}`, `! column a: 5 is not a duration, such as "1h30m" (byte 6)`},
+		{"a: bytes", `{"a":"aGVs\u0062G8\/"}`, `["hello?"]`},
+		{"a: bytes", `{"a":"aGk"}`, `["hi"]`},
+		{"a: bytes", `{"a":"*"}`, `! column a: "*" is not base64 text (byte 6)`},
+		{"a: any; b: any; c: any?; d: any?", `{"a": {"x": [1, "a b", null]} , "b":null,"c":null}`, `["{\"x\":[1,\"a b\",null]}" "null" nil nil]`},
+		{"a: any", `{}`, `! column a: missing, and any is not nullable; a schema may say a: any?`},
+		{"a: [int]", `{"a":[1, 2 ,3]}`, `[[1 2 3]]`},
+		{"a: [int]; b: [[string]?]", `{"a":[],"b":[["x"],null,[]]}`, `[[] [["x"] nil []]]`},
+		{"a: [int]", `{"a":[1,"x"]}`, `! column a[]: "x" is not an int (byte 9)`},
+		{"a: [int]", `{"a":[1,]}`, `! not valid JSON at byte 9: not a value`},
+		{"a: [int]", `{"a":[1 2]}`, `! not valid JSON at byte 9: expected , or ]`},
+		{"a: [int]?", `{"a":null}`, `[nil]`},
+		{"a: {b: int, c: {d: string}}", `{"a":{"b":1,"c":{"d":"x"}}}`, `[map[b:1 c:map[d:"x"]]]`},
+		{"a: {b: int, c: {d: string}}", `{"a":{"c":{},"b":2}}`, `[map[b:2 c:map[d:""]]]`},
+		{"a: {b: int, c: {d: int}}", `{"a":{"c":{},"b":2}}`, `! column a.c.d: missing, and int is not nullable; a schema may say a.c.d: int?`},
+		{"a: {b: int}?", `{"a":null}`, `[nil]`},
+		{"a: [{b: int}]", `{"a":[{"b":1},{"b":2}]}`, `[[map[b:1] map[b:2]]]`},
+		{"a: int; b: int", `{"b":1,"x":{"a":[{}]},"a":2,"y":"\n"}`, `[2 1]`},
+		{"a: int", `{"a":1,"a":2}`, `[2]`},
+		{"a: [int]", `{"a":[1,2,3],"a":[4]}`, `[[4]]`},
+		{"a: int?", `{"a":null,"a":2}`, `[2]`},
+		{"a: int?", `{"a":2,"a":null}`, `[nil]`},
+		{"a b: int; c: string", `{"a b":1,"\u0063":"x"}`, `[1 "x"]`},
+		{"a: int", `{"a":1,}`, `! not valid JSON at byte 8: expected a field name in quotes`},
+		{"a: int", `{"a":1 "b":2}`, `! not valid JSON at byte 8: expected , or }`},
+		{"a: int", `{"a":1`, `! not valid JSON at byte 7: expected , or }`},
+		{"a: int", `{,"a":1}`, `! not valid JSON at byte 2: expected a field name in quotes`},
+		{"a: int", `{"a" 1}`, `! not valid JSON at byte 6: expected : behind the field name`},
+		{"a: int", `{"a":1} {"a":2}`, `! not valid JSON at byte 9: something follows the object`},
+		{"a: int", `{"a":1}}`, `! not valid JSON at byte 8: something follows the object`},
+		{"a: int", `{"b":[}`, `! not valid JSON at byte 7: not a value`},
+		{"a: int", `[1]x`, `! not valid JSON at byte 4: something follows the end`},
+		{"a: int", `5`, `! a row must be an object, not 5`},
+		{"a: int", `"` + strings.Repeat("ä", 50) + `"`, `! a row must be an object, not "` + strings.Repeat("ä", 29) + `…`},
+		{"a: int", `nonsense`, `! not valid JSON at byte 1: not a value`},
+		{"a: int", "{\"a\":1}\x00", `! not valid JSON at byte 8: something follows the object`},
+		{"a: int", "\xfe\xff", `! not valid JSON at byte 1: not a value`},
+	} {
+		if strings.HasPrefix(c.text, "[") {
+			continue // a list, see TestJSONList
+		}
+		d, err := decodeJSON(&jsonFormat{columns: columns(c.columns)}, c.text, 0)
+		require.NoError(t, err, c.text)
+		require.Len(t, d.starts, 1, c.text)
+		got := ""
+		if len(d.rows) == 1 {
+			got = show(d.rows[0])
+		} else {
+			got = "! " + d.failed[0]
+		}
+		assert.Equal(t, c.want, got, "%s: %s", c.columns, c.text)
+		// The same in the middle of other rows: text behind must not matter, and neighbours must not be touched.
+		text := c.text + "\n" + c.text + "\n{\"unclosed\n" + c.text + "\n"
+		d, err = decodeJSON(&jsonFormat{columns: columns(c.columns)}, text, 0)
+		require.NoError(t, err)
+		require.Len(t, d.starts, 4)
+		if strings.HasPrefix(c.want, "!") {
+			assert.Equal(t, 4, len(d.failed), c.text)
+			assert.Equal(t, c.want, "! "+d.failed[0])
+			assert.Equal(t, c.want, "! "+d.failed[3])
+			continue
+		}
+		if assert.Equal(t, 3, len(d.rows), "%v", d.failed) {
+			for _, r := range d.rows {
+				assert.Equal(t, c.want, show(r), text)
+			}
+		}
+	}
+}
+
+// show prints values so that types can be told apart.
+func show(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "nil"
+	case []any:
+		parts := make([]string, len(x))
+		for i, e := range x {
+			parts[i] = show(e)
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	case map[string]any:
+		b := map[string]raw{}
+		for k, e := range x {
+			b[k] = raw(show(e))
+		}
+		return fmt.Sprint(b)
+	case string:
+		b, _ := json.Marshal(x)
+		return strings.NewReplacer(`\u003e`, ">", `\u003c`, "<", `\u0026`, "&").Replace(string(b))
+	case float64:
+		return types.FormatConst(types.T(types.Float), x)
+	}
+	return fmt.Sprint(v)
+}
+
+type raw string
+
+func (r raw) String() string { return string(r) }
+
+func TestJSONLines(t *testing.T) {
+	f := &jsonFormat{columns: columns("a: int")}
+	for _, c := range []struct {
+		text   string
+		rows   string
+		starts []int
+	}{
+		{"", "", nil},
+		{"\n\r\n  \n", "", nil},
+		{"{\"a\":1}\r\n{\"a\":2}\r\n", "[1] [2]", []int{0, 9}},
+		{"{\"a\":1}\n\n  {\"a\":2}", "[1] [2]", []int{0, 11}},
+		{"{\"a\":1}\n{\"a\":2", "[1] 1:not valid JSON at byte 7: expected , or }", []int{0, 8}},
+		{"{\"a\":1,\n\"b\":2}\n{\"a\":3}\n", "[1] [3]", []int{0, 15}}, // over several lines
+		{"{\"a\":1}\n{\"a\":2,\n\"b\":3}\n{\"a\":4}\n", "[1] 1:not valid JSON at byte 8: expected a field name in quotes 2:a row must be an object, not \"b\" [4]", []int{0, 8, 16, 23}},
+		{"{\"a\":1}  \t\n{\"a\" : 2 }\n{ \"a\":3}", "[1] [2] [3]", []int{0, 11, 22}},
+	} {
+		for _, step := range []int{0, 1, 3, 7} {
+			d, err := decodeJSON(f, c.text, step)
+			require.NoError(t, err)
+			var got []string
+			k := 0
+			for i := range d.starts {
+				if m, ok := d.failed[i]; ok {
+					got = append(got, fmt.Sprintf("%d:%s", i, m))
+				} else {
+					got = append(got, show(d.rows[k]))
+					k++
+				}
+			}
+			if strings.Contains(c.rows, "something follows") || strings.Contains(c.rows, "not \"b\"") {
+				assert.Equal(t, c.starts, d.starts)
+				assert.Len(t, d.failed, 2)
+				continue
+			}
+			assert.Equal(t, c.rows, strings.Join(got, " "), "%q by %d", c.text, step)
+			assert.Equal(t, c.starts, d.starts, "%q by %d", c.text, step)
+		}
+	}
+}
+
+func TestJSONList(t *testing.T) {
+	f := &jsonFormat{columns: columns("a: int; s: string")}
+	for _, c := range []struct{ text, rows, err string }{
+		{`[]`, "", ""},
+		{" \n[ ]\n", "", ""},
+		{`[{"a":1}]`, `[1 ""]`, ""},
+		{"[\n  {\n    \"a\": 1,\n    \"s\": \"x, ]}\\\"\\\\\"\n  },\r\n  {\"a\":2}\n]\n", `[1 "x, ]}\"\\"] [2 ""]`, ""},
+		{`[{"a":1},{"a":}, {"a":3}]`, `[1 ""] 1:not valid JSON at byte 6: not a value [3 ""]`, ""},
+		{`[{"a":1},]`, `[1 ""] 1:not valid JSON at byte 1: the text ends where a value must stand`, ""},
+		{`[,{"a":1}]`, `0:not valid JSON at byte 1: the text ends where a value must stand [1 ""]`, ""},
+		{`[{"a":1}{"a":2}]`, `0:not valid JSON at byte 8: something follows the object`, ""},
+		{`[{"a":[}, {"a":3}]`, ``, "no end"},
+		{`[1, "x", [2]]`, `0:a row must be an object, not 1 1:a row must be an object, not "x" 2:a row must be an object, not [2]`, ""},
+		{`[{"a":1}`, ``, "no end"},
+		{`[{"a":1},`, `[1 ""]`, "no end"},
+		{`[{"a":1},{"s":"x`, `[1 ""]`, "no end"},
+		{`[{"a":1},{"s":"x\`, `[1 ""]`, "no end"},
+		{`[{"a":1}] x`, `[1 ""]`, "something follows the end"},
+		{`[{"a":1}]]`, `[1 ""]`, "something follows the end"},
+		{"{\n\"a\": 1\n}\n{\n\"a\": 2, \"s\": \"\\n}{\"\n}{\"a\":3}\n", `[1 ""] [2 "\n}{"] [3 ""]`, ""},
+		{"{\n\"a\": 1\n} 5\n{\n\"a\": 2}", `[1 ""] 1:a row must be an object, not 5 [2 ""]`, ""},
+		{"{\n\"a\": 1\n}\n{\n\"a\": 2", `[1 ""] 1:not valid JSON at byte 9: expected , or }`, ""},
+	} {
+		for _, step := range []int{0, 1, 2, 5, 11} {
+			d, err := decodeJSON(f, c.text, step)
+			if c.err != "" {
+				assert.ErrorContains(t, err, c.err, c.text)
+			} else {
+				assert.NoError(t, err, c.text)
+			}
+			var got []string
+			k := 0
+			for i := range d.starts {
+				if m, ok := d.failed[i]; ok {
+					got = append(got, fmt.Sprintf("%d:%s", i, m))
+				} else {
+					got = append(got, show(d.rows[k]))
+					k++
+				}
+			}
+			if c.err != "no end" || strings.HasSuffix(c.text, ",") {
+				assert.Equal(t, c.rows, strings.Join(got, " "), "%q by %d", c.text, step)
+			}
+		}
+	}
+}
+
+func TestJSONChangeColumn(t *testing.T) {
+	f := &jsonFormat{columns: columns("a: int"), change: true}
+	d, err := decodeJSON(f, `{"_change":"+I","a":1}
+{"a":1,"_change":"-U"}
+{"a":x,"_change":"-U"}
+{"a":2,"_change":"+U"}
+{"a":2,"_change":"?"}
+{"a":2}
+{"_change":"-D","a":2}`, 0)
+	require.NoError(t, err)
+	assert.Equal(t, []vec.Change{vec.Insert, vec.UpdateBefore, vec.UpdateAfter, vec.Delete}, d.change)
+	assert.Equal(t, map[int]string{2: "not valid JSON at byte 6: not a value", 4: `column _change: "?" is not one of +I -U +U -D`,
+		5: `column _change: "" is not one of +I -U +U -D`}, d.failed)
+}
+
+func TestJSONDepth(t *testing.T) {
+	f := &jsonFormat{columns: columns("a: any?")}
+	for _, open := range []string{"[", `{"":`} {
+		text := `{"a":` + strings.Repeat(open, 100_000) + "\n{\"a\":1}\n{\"b\":" + strings.Repeat(open, 250_000) + "\n{\"a\":2}\n"
+		d, err := decodeJSON(f, text, 0)
+		require.NoError(t, err)
+		require.Equal(t, [][]any{{"1"}, {"2"}}, d.rows)
+		require.Contains(t, d.failed[0], "nested deeper than 10000")
+		require.Contains(t, d.failed[2], "nested deeper than 10000")
+	}
+	deep := strings.Repeat("[", maxJSONDepth-1) + strings.Repeat("]", maxJSONDepth-1)
+	d, err := decodeJSON(f, `{"a":`+deep+`}`, 0)
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{deep}}, d.rows)
+	d, err = decodeJSON(f, `{"a":[`+deep+`]}`, 0)
+	require.NoError(t, err)
+	require.Len(t, d.failed, 1)
+}
+
+func TestJSONLongLine(t *testing.T) {
+	long := strings.Repeat("0123456789abcdef", 100<<20/16)
+	d, err := decodeJSON(&jsonFormat{columns: columns("a: string; b: int")}, `{"a":"`+long+`","b":1}`+"\n"+`{"a":"x","b":2}`, 64<<20)
+	require.NoError(t, err)
+	require.Len(t, d.rows, 2)
+	require.True(t, d.rows[0][0] == long)
+}
+
+// Objects of different shape take turns: what is foretold is often wrong, and must never be believed.
+func TestJSONKeyOrder(t *testing.T) {
+	f := &jsonFormat{columns: columns("a: int?; b: int?; c: {a: int?, b: int?}?")}
+	var text strings.Builder
+	var want []string
+	shapes := [][2]string{
+		{`{"a":1,"b":2}`, `[1 2 nil]`}, {`{"b":3,"a":4}`, `[4 3 nil]`}, {`{"b":5}`, `[nil 5 nil]`}, {`{ "a": 6, "b": 7 }`, `[6 7 nil]`}, {`{}`, `[nil nil nil]`},
+		{`{ }`, `[nil nil nil]`}, {`{"c":{"b":8},"a":9}`, `[9 nil map[a:nil b:8]]`}, {`{"c":{"a":1,"b":2},"b":3}`, `[nil 3 map[a:1 b:2]]`},
+		{`{"x":"a","a":1,"y":[{}],"b":2}`, `[1 2 nil]`}, {`{"aa":1,"ab":2,"a":3}`, `[3 nil nil]`}, {`{"c":{}}`, `[nil nil map[a:nil b:nil]]`},
+		{`{"a_very_long_name_that_no_guess_has_room_for_so_it_is_always_looked_up":1,"a":2}`, `[2 nil nil]`},
+	}
+	for i := range 5000 {
+		s := shapes[(i*i/7+i/3)%len(shapes)]
+		text.WriteString(s[0] + "\n")
+		want = append(want, s[1])
+	}
+	for i := range 1000 { // more names than are remembered
+		fmt.Fprintf(&text, "{\"n%d\":%d,\"a\":%d}\n", i, i, i)
+		want = append(want, fmt.Sprintf("[%d nil nil]", i))
+	}
+	d, err := decodeJSON(f, text.String(), 0)
+	require.NoError(t, err)
+	require.Empty(t, d.failed)
+	require.Len(t, d.rows, len(want))
+	for i, r := range d.rows {
+		require.Equal(t, want[i], show(r))
+	}
+}
+
+type verdict struct {
+	File    string
+	Expect  string
+	UTF8    bool   `json:"valid_utf8"`
+	Lines   bool   `json:"one_line"`
+	Wrapped string `json:"wrapped_reference"`
+	Value   any
+}
+
+func jsonVerdicts(t testing.TB) (dir string, list []verdict) {
+	dir = jsonCase(t, "parsing/json")
+	b, err := os.ReadFile(filepath.Join(dir, "verdicts.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &list))
+	require.NotEmpty(t, list)
+	return dir, list
+}
+
+func TestJSONSuite(t *testing.T) {
+	dir, list := jsonVerdicts(t)
+	f := &jsonFormat{columns: columns("name: string; v: any; w: any?")}
+	var text strings.Builder
+	var want []verdict
+	for _, v := range list {
+		b, err := os.ReadFile(filepath.Join(dir, filepath.Base(v.File)))
+		require.NoError(t, err)
+		if ok := validJSON(b); v.Expect != "either" {
+			assert.Equal(t, v.Expect == "accept", ok, v.File)
+		}
+		if v.Expect == "accept" {
+			d, err := decodeJSON(&jsonFormat{columns: columns("v: any")}, "[{\"v\":"+string(b)+"}]", 0)
+			require.NoError(t, err)
+			require.Empty(t, d.failed, v.File)
+			assertValue(t, v, d.rows[0][0].(string))
+		}
+		if v.Wrapped != "" {
+			fmt.Fprintf(&text, "{\"name\":%q,\"v\":%s}\n", v.File, b)
+			want = append(want, v)
+		}
+	}
+	d, err := decodeJSON(f, text.String(), 0)
+	require.NoError(t, err)
+	require.Len(t, d.starts, len(want))
+	k := 0
+	for i, v := range want {
+		m, failed := d.failed[i]
+		assert.Equal(t, v.Wrapped == "reject", failed, "%s %s", v.File, m)
+		if !failed {
+			assert.Equal(t, v.File, d.rows[k][0])
+			assertValue(t, v, d.rows[k][1].(string))
+			k++
+		}
+	}
+}
+
+func assertValue(t *testing.T, v verdict, text string) {
+	var got any
+	require.NoError(t, json.Unmarshal([]byte(text), &got), v.File)
+	assert.Equal(t, v.Value, got, v.File)
+}
+
+// validJSON reports whether b is one JSON value.
+func validJSON(b []byte) bool {
+	var s jsonText
+	p := s.skip(b, s.space(b, 0), 0)
+	return p >= 0 && s.space(b, p) == len(b)
+}
+
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{``, `{}`, `[1,2.5e-7,"\ud83d\ude00",null,{"a":[[]]}]`, `{"a":-0,"b":"\u00e4"}`, "{\"a\":1}\n{\"b\":[1,{\"c\":null}]}\n", "[{\"a\":1},\n{\"s\":\"x\"}]",
+		`{"l":[1,2],"r":{"x":"y"},"t":"2026-01-31","d":"1h","y":"aGk=","f":1e5,"g":true}`, "{\n\"a\":1}", "\"\xff\"", `[1,]`, `{"a":1}}`} {
+		f.Add([]byte(s))
+	}
+	form := &jsonFormat{columns: columns("a: int?; f: float?; s: string; g: bool?; t: time?; m: time ms?; d: duration?; y: bytes?; l: [int]?; r: {x: string, n: {z: any?}?}?; v: any?")}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if got, want := validJSON(b), json.Valid(b) && utf8.Valid(b); got != want {
+			t.Fatalf("valid: %v, want %v: %q", got, want, b)
+		}
+		whole, err := decodeJSON(form, string(b), 0)
+		parts, err2 := decodeJSON(form, string(b), 3)
+		if fmt.Sprint(err) != fmt.Sprint(err2) || fmt.Sprint(whole) != fmt.Sprint(parts) {
+			t.Fatalf("whole: %v %v\nin parts: %v %v", whole, err, parts, err2)
+		}
+		if line := strings.TrimRight(string(b), "\r\n \t"); !strings.ContainsAny(line, "\n") && len(whole.starts) == 1 && len(whole.rows) == 1 && line[0] == '{' {
+			if !json.Valid([]byte(line)) {
+				t.Fatalf("taken: %q", line)
+			}
+		}
+	})
+}

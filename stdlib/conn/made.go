@@ -1,0 +1,270 @@
+package conn
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// Sources that make their rows instead of reading them. What they make is a function of a number, the tick (an event of
+// Nexmark, a row of generate), so the tasks of a source deal the ticks among them in chunks, chunk k to task k mod N,
+// and each makes its chunks without asking the others. Only two things pass from chunk to chunk: the highest event
+// time so far, from which lateness follows, and the number of rows so far, from which positions do.
+
+// made describes such a source.
+type made struct {
+	ticks int64   // how many there are; < 0: endless
+	chunk int64   // ticks a chunk, such that their rows fit in one batch
+	rate  float64 // ticks per second of wall time; 0: as fast as they are taken
+	// maker returns what makes rows for one task.
+	maker func() maker
+}
+
+// maker makes the n rows of the ticks from..to: a column for each of Scan.Columns. It keeps nothing of them.
+type maker interface {
+	make(from, to int64) (cols []*vec.Column, n int)
+}
+
+// chunksPerSecond bounds how long the ticks of a chunk wait for the last of them.
+const chunksPerSecond = 200
+
+// open returns the tasks of the source.
+func (m made) open(s *spec.Scan) []exec.Source {
+	if m.rate > 0 {
+		m.chunk = min(m.chunk, max(1, int64(m.rate/chunksPerSecond)))
+	}
+	width := max(1, s.Width)
+	if s.OneSplit {
+		width = 1
+	}
+	if m.ticks >= 0 {
+		width = min(width, int(max(1, (m.ticks+m.chunk-1)/m.chunk)))
+	} else {
+		s.Env.Stats.Unbounded.Store(true)
+	}
+	s.Env.Splits.Name(s.Ordinal, 0, s.Name)
+	shared := &madeSplit{made: m, scan: s, width: width, high: types.MinInstant}
+	sources := make([]exec.Source, width)
+	for i := range sources {
+		sources[i] = &madeTask{split: shared, chunk: int64(i), maker: m.maker(), failures: s.Failures(), marked: types.MinInstant}
+	}
+	return sources
+}
+
+// madeSplit is what the tasks of a source share.
+type madeSplit struct {
+	made
+	scan  *spec.Scan
+	width int
+
+	started atomic.Int64 // wall time of the first poll, 0 before
+	emitted atomic.Int64 // wall time of the last rows
+
+	mu   sync.Mutex
+	turn int64         // the chunk that may learn what came before it
+	rows int64         // rows of the chunks before turn
+	high types.Instant // highest event time of the chunks before turn
+}
+
+// due reports whether the ticks before to have come, by the wall clock.
+func (s *madeSplit) due(to, now int64) bool {
+	s.started.CompareAndSwap(0, now)
+	s.emitted.CompareAndSwap(0, now)
+	return float64(now-s.started.Load()) >= float64(to)/s.rate*1e9
+}
+
+// pass tells what came before a chunk and gives the turn to the next one; ok is false if it is not the chunk's turn.
+func (s *madeSplit) pass(chunk int64, n int, high types.Instant) (rows int64, before types.Instant, ok bool) {
+	s.mu.Lock()
+	rows, before, ok = s.rows, s.high, s.turn == chunk
+	if ok {
+		s.turn++
+		s.rows += int64(n)
+		s.high = max(s.high, high)
+	}
+	s.mu.Unlock()
+	if ok && s.width > 1 {
+		s.scan.Hosts[(chunk+1)%int64(s.width)].Wake()
+	}
+	return rows, before, ok
+}
+
+// madeTask is one task of a source.
+type madeTask struct {
+	split    *madeSplit
+	maker    maker
+	failures *exec.Failures
+	chunk    int64 // the next one
+	idle     bool
+	marked   types.Instant // last watermark
+
+	// The rows of the chunk that wait for their turn.
+	batch  *vec.Batch
+	high   types.Instant
+	failed []*exec.RowError // Row counts within the batch until the turn comes
+}
+
+func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
+	s := t.split
+	if t.batch == nil {
+		from := t.chunk * s.made.chunk
+		if s.ticks >= 0 && from >= s.ticks {
+			return exec.Done, nil
+		}
+		to := from + s.made.chunk
+		if s.ticks >= 0 {
+			to = min(to, s.ticks)
+		}
+		if s.rate > 0 {
+			if now := s.scan.Env.Now(); !s.due(to, now) {
+				t.rest(now, out)
+				return exec.Idle, nil
+			}
+		}
+		t.prepare(from, to)
+	}
+	rows, before, ok := s.pass(t.chunk, t.batch.N, t.high)
+	if !ok {
+		return exec.Idle, nil
+	}
+	if s.scan.Limit > 0 && rows >= s.scan.Limit {
+		return exec.Done, nil
+	}
+	err := t.emit(rows, before, out)
+	t.batch = nil
+	t.chunk += int64(s.width)
+	return exec.More, err
+}
+
+// Close does nothing: there is nothing to release.
+func (t *madeTask) Close() error { return nil }
+
+// rest tells that the split has nothing to say once it has been silent for long enough.
+func (t *madeTask) rest(now int64, out *exec.Out) {
+	if d := t.split.scan.Idle; d > 0 && !t.idle && now-t.split.emitted.Load() >= d {
+		t.idle = true
+		out.Idle(true)
+	}
+}
+
+// prepare makes the rows of a chunk, as far as they do not depend on the chunks before.
+func (t *madeTask) prepare(from, to int64) {
+	s := t.split.scan
+	cols, n := t.maker.make(from, to)
+	t.batch = &vec.Batch{N: n, Cols: cols}
+	t.high = types.MinInstant
+	t.failed = t.failed[:0]
+	if s.Time == nil || n == 0 {
+		return
+	}
+	s.Time(t.batch, func(row int, err error) {
+		t.failed = append(t.failed, &exec.RowError{Stage: s.Name, Row: int64(row), Err: err})
+	})
+	if len(t.failed) > 0 {
+		t.dropFailed()
+	}
+	for i := range t.batch.Rows() {
+		t.high = max(t.high, t.batch.Time[t.batch.Row(i)])
+	}
+}
+
+// dropFailed takes the failed rows out of the selection.
+func (t *madeTask) dropFailed() {
+	bad := vec.NewBitmap(t.batch.N)
+	schema := types.Schema{}
+	for _, c := range t.split.scan.Columns {
+		schema.Fields = append(schema.Fields, t.split.scan.Schema.Fields[c])
+	}
+	for _, f := range t.failed {
+		row := int(f.Row)
+		bad.Set(row)
+		f.Raw = rowText(schema, t.batch, row)
+	}
+	sel := make([]uint32, 0, t.batch.N)
+	for i := range t.batch.N {
+		if !bad.Get(i) {
+			sel = append(sel, uint32(i))
+		}
+	}
+	t.batch = t.batch.Select(sel)
+}
+
+// emit sends the rows of the chunk, before which there were so many rows up to so high an event time.
+func (t *madeTask) emit(rows int64, high types.Instant, out *exec.Out) error {
+	s, b := t.split.scan, t.batch
+	if t.idle {
+		t.idle = false
+		out.Idle(false)
+	}
+	s.Env.Stats.RowsIn.Add(int64(b.N))
+	b.Pos = make([]uint64, b.N)
+	for i := range b.Pos {
+		b.Pos[i] = vec.Position(s.Ordinal, 0, rows+int64(i))
+	}
+	if s.Time != nil && b.N > 0 {
+		b.Mark = marks(b, high, s.Lag)
+		high = max(high, t.high)
+	}
+	if t.split.rate > 0 && b.N > 0 {
+		t.split.emitted.Store(s.Env.Now())
+	}
+	if len(t.failed) > 0 {
+		for _, f := range t.failed {
+			f.Row += rows + 1
+		}
+		if err := t.failures.Add(out, t.failed); err != nil {
+			return err
+		}
+	}
+	out.Emit(b)
+	if s.Time != nil {
+		if w := behind(high, s.Lag); w > t.marked {
+			t.marked = w
+			out.Watermark(w)
+		}
+	}
+	out.ChunkEnd(t.chunk)
+	return nil
+}
+
+// marks returns the watermark before each row, given the highest event time before the batch; nil if no row is behind it.
+func marks(b *vec.Batch, high types.Instant, lag int64) []int64 {
+	before, late := high, false
+	for i := range b.Rows() {
+		at := b.Time[b.Row(i)]
+		late = late || at < behind(high, lag)
+		high = max(high, at)
+	}
+	if !late {
+		return nil
+	}
+	out := make([]int64, b.N)
+	for i := range b.Rows() {
+		row := b.Row(i)
+		out[row] = behind(before, lag)
+		before = max(before, b.Time[row])
+	}
+	return out
+}
+
+// behind is t less lag, no lower than the first instant.
+func behind(t types.Instant, lag int64) types.Instant {
+	if t < math.MinInt64+lag {
+		return types.MinInstant
+	}
+	return t - lag
+}
+
+// rowText prints a row for messages, as a script would write it.
+func rowText(s types.Schema, b *vec.Batch, row int) string {
+	values := map[string]any{}
+	for i, f := range s.Fields {
+		values[f.Name] = b.Cols[i].Value(row)
+	}
+	return types.FormatConst(types.RecordOf(s.Fields...), values)
+}

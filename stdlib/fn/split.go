@@ -1,0 +1,57 @@
+package fn
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+var _ = define(spec.Func{
+	Doc: spec.Doc{Name: "split", Group: "text", Signature: "split(s: string, separator: string, limit: int = all) -> [string]",
+		Text: "The pieces of the text between the separators, at most `limit` of them; an empty separator splits into characters. " +
+			"`part` takes one piece and is faster.",
+		Examples: []spec.Example{{Code: `split("a,b,c", ",")`, Want: `["a", "b", "c"]`}, {Code: `split("a,b,c", ",", 2)`, Want: `["a", "b,c"]`}}},
+	Overloads: []spec.Overload{
+		{Sig: sig(stringsT, stringT, stringT), Kernel: splitBy(0)},
+		{Sig: sig(stringsT, stringT, stringT, intT), Kernel: splitBy(0)},
+	},
+})
+
+// splitBy makes the kernel of split and splitAfter: keep is how much of the separator a piece keeps (all or nothing).
+func splitBy(keep int) eval.Kernel {
+	return texts(func(c *eval.Call, to []string, i int) []string {
+		s, sep := c.Args[0].Col.Strs[i], of[string](c.Args[1])
+		limit := int64(-1)
+		if len(c.Args) > 2 {
+			n := of[int64](c.Args[2])
+			limit = n.at(i)
+		}
+		return appendPieces(to, s, sep.at(i), limit, keep)
+	})
+}
+
+func appendPieces(to []string, s, sep string, limit int64, keep int) []string {
+	if limit == 0 {
+		return to
+	}
+	if sep == "" {
+		for ; limit != 1 && len(s) > 0; limit-- {
+			_, n := utf8.DecodeRuneInString(s)
+			to, s = append(to, s[:n]), s[n:]
+		}
+		if len(s) > 0 {
+			to = append(to, s)
+		}
+		return to
+	}
+	for ; limit != 1; limit-- {
+		k := strings.Index(s, sep)
+		if k < 0 {
+			break
+		}
+		to, s = append(to, s[:k+keep*len(sep)]), s[k+len(sep):]
+	}
+	return append(to, s)
+}

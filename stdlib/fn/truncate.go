@@ -1,0 +1,103 @@
+package fn
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+var _ = define(spec.Func{
+	Doc: spec.Doc{Name: "truncate", Group: "time", Signature: `truncate(t: time, to: duration | string, zone: string = "UTC") -> time`,
+		Text: "A time rounded down: to a multiple of a duration since 1970, or to the start of its \"year\", \"quarter\", \"month\", \"week\" (Monday), \"day\", " +
+			"\"hour\", \"minute\" or \"second\". In a zone other than UTC multiples are those of its clock.",
+		Examples: []spec.Example{{Code: "truncate(@2026-01-31T17:05:09Z, 15m)", Want: "@2026-01-31T17:00:00Z"},
+			{Code: `truncate(@2026-01-31T17:05:09Z, "month")`, Want: "@2026-01-01T00:00:00Z"}, {Code: `truncate(@2026-01-31T23:30:00Z, "day", "Europe/Berlin")`, Want: "@2026-01-31T23:00:00Z"}}},
+	Overloads: []spec.Overload{
+		{Sig: types.Sig{Params: []types.Type{timeT, durationT}, Infer: truncateType}, Kernel: try2(truncateDuration)},
+		{Sig: types.Sig{Params: []types.Type{timeT, stringT}, Infer: truncateType}, Kernel: try2(truncateUnit)},
+		{Sig: types.Sig{Params: []types.Type{timeT, durationT, stringT}, Infer: truncateType}, Kernel: func(c *eval.Call) {
+			to := of[int64](c.Args[1])
+			truncateLocal(c, func(i int, clock int64) (int64, error) { return truncateDuration(clock, to.at(i)) })
+		}},
+		{Sig: types.Sig{Params: []types.Type{timeT, stringT, stringT}, Infer: truncateType}, Kernel: func(c *eval.Call) {
+			to := of[string](c.Args[1])
+			truncateLocal(c, func(i int, clock int64) (int64, error) { return truncateUnit(clock, to.at(i)) })
+		}},
+	},
+})
+
+func truncateType(args []*types.Expr) (types.Type, error) {
+	if args[1].Op == types.OpConst {
+		var err error
+		switch to := args[1].Value.(type) {
+		case int64:
+			_, err = truncateDuration(0, to)
+		case string:
+			_, err = truncateUnit(0, to)
+		}
+		if err != nil {
+			return types.Type{}, err
+		}
+	}
+	return timeT, checkZone(args, 2)
+}
+
+func truncateDuration(t, d int64) (int64, error) {
+	if d <= 0 {
+		return 0, fmt.Errorf("cannot truncate to %s: the duration must be greater than zero", types.FormatDuration(d))
+	}
+	return t - floorMod(t, d), nil
+}
+
+func truncateUnit(t int64, unit string) (int64, error) {
+	switch unit {
+	case "second":
+		return t - floorMod(t, nsSecond), nil
+	case "minute":
+		return t - floorMod(t, nsMinute), nil
+	case "hour":
+		return t - floorMod(t, nsHour), nil
+	}
+	days := daysOf(t)
+	y, m, _ := civil(days)
+	switch unit {
+	case "day":
+	case "week":
+		days -= floorMod(days+3, 7)
+	case "month":
+		days = dayNumber(y, m, 1)
+	case "quarter":
+		days = dayNumber(y, (m-1)/3*3+1, 1)
+	case "year":
+		days = dayNumber(y, 1, 1)
+	default:
+		return 0, fmt.Errorf("cannot truncate to %q; it is one of second, minute, hour, day, week, month, quarter, year", short(unit))
+	}
+	return days * nsDay, nil
+}
+
+// truncateLocal truncates what the clock of a zone shows. Where that moment comes twice or never (the hour that
+// daylight saving repeats or skips) it is the one that package time takes, yet never after the time itself.
+func truncateLocal(c *eval.Call, f func(i int, clock int64) (int64, error)) {
+	inZone(c, 2, func(i int, t time.Time) {
+		_, offset := t.Zone()
+		clock, err := f(i, c.Args[0].Col.Ints[i]+int64(offset)*nsSecond)
+		if err != nil {
+			c.Fail(i, err)
+			return
+		}
+		u := time.Unix(0, clock).UTC()
+		at := time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), u.Second(), u.Nanosecond(), t.Location())
+		if same := time.Unix(0, clock-int64(offset)*nsSecond).In(t.Location()); sameClock(same, u) {
+			at = same // the same side of a clock change as the time
+		}
+		c.Out.Ints[i] = min(at.UnixNano(), c.Args[0].Col.Ints[i])
+	})
+}
+
+func sameClock(a, b time.Time) bool {
+	return a.Day() == b.Day() && a.Hour() == b.Hour() && a.Minute() == b.Minute()
+}

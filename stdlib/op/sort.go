@@ -1,0 +1,202 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+var _ = define(spec.Stage{
+	Doc: spec.Doc{Name: "sort", Group: "rows", Signature: "sort by EXPR [asc|desc], … [window W]",
+		Text: "Order rows: all of a bounded input, or those of each window. Ascending by default; nulls come last either way, NaN is above all numbers, equal rows keep their order.",
+		Examples: []spec.Example{{
+			Code: `rows([{n: 2}, {n: nil}, {n: 3}]) |> sort by n desc`,
+			Want: "{\"n\":3}\n{\"n\":2}\n{\"n\":null}"}}},
+	StageSig: types.StageSig{Items: types.NoItems, Clauses: []string{"by", "window"}, Required: []string{"by"},
+		Output: func(in []types.Stream, a *types.StageArgs) (types.Stream, error) {
+			out := in[0]
+			switch {
+			case out.Updating:
+				return out, &types.StageError{Code: "W410", Message: "`sort` cannot take an updating stream", Help: "sort what an `emit final` aggregate gives out"}
+			case a.Window != nil && (a.Window.Kind != types.Tumbling || a.Window.Processing):
+				return out, &types.StageError{Code: "W411", Clause: "window", Message: "`sort` takes a tumbling window in event time", Help: "write `window tumbling(SIZE)`"}
+			case a.Window != nil && !out.Time:
+				return out, &types.StageError{Code: "W402", Clause: "window", Message: "`sort … window` needs event time, and the rows have none", Help: "give the source a `time` clause"}
+			case a.Window == nil && !out.Bounded && !out.Windowed:
+				return out, &types.StageError{Code: "W412", Message: "`sort` of an input that never ends needs a window", Help: "add `window tumbling(1m)`, or sort after a windowed stage"}
+			}
+			for _, it := range a.By {
+				if !it.Expr.Type.Ordered() {
+					return out, &types.StageError{Code: "T201", Clause: "by", Message: "`sort` cannot order " + it.Expr.Type.String(), Help: "order by a field of it"}
+				}
+			}
+			return out, nil
+		}},
+	Traits: func(in []types.Stream, a *types.StageArgs) spec.Traits {
+		t := spec.Traits{Spread: spec.InOrder, Passes: true, Mark: a.Window != nil, State: "rows", Bound: "all rows of the input"}
+		if a.Window != nil || in[0].Windowed && !in[0].Bounded {
+			t.Bound = "rows of open windows"
+		}
+		return t
+	},
+	New: func(c *spec.StageContext) (exec.Operator, error) {
+		s := &sorter{ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, stats: c.Env.Stats, window: -1}
+		if c.Args.Window != nil {
+			s.size, s.offset = c.Args.Window.Size, c.Args.Window.Offset
+		} else if c.In[0].Windowed && !c.In[0].Bounded {
+			s.window = c.In[0].Schema.Index("window")
+		}
+		for _, it := range c.Args.By {
+			p, err := eval.Compile(it.Expr, c.Lib)
+			if err != nil {
+				return nil, err
+			}
+			s.by = append(s.by, p)
+			s.desc = append(s.desc, it.Desc)
+		}
+		return s, nil
+	},
+})
+
+// sorter keeps rows until their window closes, or the input ends.
+type sorter struct {
+	by     []*eval.Prog
+	desc   []bool
+	ctx    *eval.Ctx
+	fail   spec.Fail
+	now    func() int64
+	stats  *exec.Stats
+	size   int64 // of the window; 0: none
+	offset int64
+	window int // column `window` of the input, -1: none
+	open   map[int64][]sortable
+	ready  []*vec.Batch // sorted, owed
+}
+
+// sortable is a dense batch with its keys.
+type sortable struct {
+	b    *vec.Batch
+	keys []*vec.Column
+}
+
+// end returns where the window of a row ends; without windows everything is one that closes at the end of the input.
+func (s *sorter) end(b *vec.Batch, r int) int64 {
+	switch {
+	case s.size > 0:
+		t := b.Time[r] - s.offset
+		start := t - ((t%s.size)+s.size)%s.size
+		return start + s.offset + s.size
+	case s.window >= 0:
+		return b.Cols[s.window].Kids[1].Ints[r]
+	}
+	return types.MaxInstant
+}
+
+func (s *sorter) Process(_ int, b *vec.Batch, out *exec.Out) error {
+	s.ctx.Reset(s.now())
+	keys := make([]*vec.Column, len(s.by))
+	for i, p := range s.by {
+		keys[i] = p.Eval(s.ctx, b, b.Sel)
+	}
+	b, err := s.fail(s.ctx, b, out)
+	if err != nil {
+		return err
+	}
+	if s.open == nil {
+		s.open = map[int64][]sortable{}
+	}
+	var rows []uint32
+	flush := func(end int64) {
+		if len(rows) == 0 {
+			return
+		}
+		part := sortable{b: b.Gather(rows)}
+		for _, k := range keys {
+			part.keys = append(part.keys, k.Gather(rows))
+		}
+		s.open[end] = append(s.open[end], part)
+		rows = rows[:0]
+	}
+	last := int64(0)
+	for i := range b.Rows() {
+		r := b.Row(i)
+		end := s.end(b, r)
+		if s.size > 0 && b.Mark != nil && end <= b.Mark[r] {
+			s.stats.Late.Add(1)
+			s.stats.LateDropped.Add(1)
+			continue
+		}
+		if end != last {
+			flush(last)
+			last = end
+		}
+		rows = append(rows, uint32(r))
+	}
+	flush(last)
+	return nil
+}
+
+// Advance makes the windows that have closed ready, in their order.
+func (s *sorter) Advance(w types.Instant, _ *exec.Out) error {
+	var ends []int64
+	for e := range s.open {
+		if e <= w {
+			ends = append(ends, e)
+		}
+	}
+	slices.Sort(ends)
+	for _, e := range ends {
+		s.sort(s.open[e])
+		delete(s.open, e)
+	}
+	return nil
+}
+
+// sort merges the parts into one order and appends it to ready as dense batches.
+func (s *sorter) sort(parts []sortable) {
+	var refs []vec.Ref
+	batches := make([]*vec.Batch, len(parts))
+	for p, part := range parts {
+		batches[p] = part.b
+		for r := range part.b.N {
+			refs = append(refs, vec.Ref{Batch: uint32(p), Row: uint32(r)})
+		}
+	}
+	slices.SortStableFunc(refs, func(a, b vec.Ref) int {
+		for k := range s.by {
+			x, y := parts[a.Batch].keys[k], parts[b.Batch].keys[k]
+			o := vec.Compare(x, int(a.Row), y, int(b.Row))
+			if o == 0 {
+				continue
+			}
+			if s.desc[k] && !x.Null(int(a.Row)) && !y.Null(int(b.Row)) {
+				return -o
+			}
+			return o
+		}
+		return 0
+	})
+	for len(refs) > 0 {
+		n := min(len(refs), vec.MaxRows)
+		s.ready = append(s.ready, vec.Interleave(batches, refs[:n]))
+		refs = refs[n:]
+	}
+}
+
+// Drain emits the next sorted batch.
+func (s *sorter) Drain(out *exec.Out) (bool, error) {
+	if len(s.ready) == 0 {
+		return false, nil
+	}
+	out.Emit(s.ready[0])
+	s.ready[0] = nil
+	s.ready = s.ready[1:]
+	return len(s.ready) > 0, nil
+}
+
+// Finish has nothing to add: Advance(MaxInstant) has closed everything.
+func (s *sorter) Finish(*exec.Out) error { return nil }

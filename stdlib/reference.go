@@ -1,0 +1,140 @@
+package stdlib
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// kinds are the kinds of definition, in the order of the reference.
+var kinds = []struct{ kind, title string }{
+	{"stage", "Stages"}, {"conn", "Connectors"}, {"agg", "Aggregates"}, {"func", "Functions"},
+}
+
+func (c *Catalog) doc(kind, name string) spec.Doc {
+	switch kind {
+	case "stage":
+		return c.stages[name].Doc
+	case "conn":
+		return c.conns[name].Doc
+	case "agg":
+		return c.aggs[name].Doc
+	}
+	return c.funcs[name].Doc
+}
+
+// Docs returns the documentation of all definitions of a kind ("func", "agg", "stage", "conn"), by name.
+func (c *Catalog) Docs(kind string) []spec.Doc {
+	var out []spec.Doc
+	for _, n := range c.names[kind] {
+		out = append(out, c.doc(kind, n))
+	}
+	return out
+}
+
+// AllNames returns the names of everything, sorted, each once.
+func (c *Catalog) AllNames() []string {
+	var out []string
+	for _, k := range kinds {
+		out = append(out, c.names[k.kind]...)
+	}
+	sort.Strings(out)
+	return slices.Compact(out)
+}
+
+// Index lists everything on a line each.
+func (c *Catalog) Index() string {
+	var s strings.Builder
+	for i, k := range kinds {
+		if i > 0 {
+			s.WriteByte('\n')
+		}
+		fmt.Fprintf(&s, "%s\n", k.title)
+		for _, d := range c.Docs(k.kind) {
+			first, _, _ := strings.Cut(d.Text, ". ")
+			fmt.Fprintf(&s, "  %-18s %s\n", d.Name, strings.TrimSuffix(first, "."))
+		}
+	}
+	return s.String()
+}
+
+// Help is the manual page of a name, "" if nothing is called so. A name of two kinds has both.
+func (c *Catalog) Help(name string) string {
+	var s strings.Builder
+	for _, k := range kinds {
+		if !slices.Contains(c.names[k.kind], name) {
+			continue
+		}
+		if s.Len() > 0 {
+			s.WriteByte('\n')
+		}
+		d := c.doc(k.kind, name)
+		fmt.Fprintf(&s, "%s\n\n%s\n", d.Signature, d.Text)
+		if def := c.conns[name]; def != nil && k.kind == "conn" {
+			s.WriteString(options(def))
+		}
+		for _, e := range d.Examples {
+			fmt.Fprintf(&s, "\n%s\n", indent(e.Code))
+			if e.Want != "" {
+				fmt.Fprintf(&s, "%s\n", indent(arrow(e.Want)))
+			}
+		}
+	}
+	return s.String()
+}
+
+func options(d *spec.Conn) string {
+	var s strings.Builder
+	s.WriteString("\noptions\n")
+	for _, p := range d.Params {
+		t := p.Type.String()
+		if p.Row {
+			t = "columns"
+		} else if p.Literal {
+			t = "literal"
+		}
+		if p.Required {
+			t += ", required"
+		} else if p.Default != nil {
+			t += fmt.Sprintf(", default %v", p.Default)
+		}
+		fmt.Fprintf(&s, "  %s (%s): %s\n", p.Name, t, p.Text)
+	}
+	return s.String()
+}
+
+func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
+
+func arrow(s string) string { return "→ " + strings.ReplaceAll(s, "\n", "\n  ") }
+
+// Reference is the reference manual as Markdown.
+func (c *Catalog) Reference() string {
+	var s strings.Builder
+	s.WriteString("# Reference\n\nMade from the definitions by `make gen`; every example is run by the tests.\n")
+	for _, k := range kinds {
+		fmt.Fprintf(&s, "\n## %s\n", k.title)
+		docs := c.Docs(k.kind)
+		sort.SliceStable(docs, func(i, j int) bool { return docs[i].Group < docs[j].Group })
+		group := ""
+		for _, d := range docs {
+			if d.Group != group {
+				group = d.Group
+				fmt.Fprintf(&s, "\n### %s: %s\n", k.title, group)
+			}
+			fmt.Fprintf(&s, "\n#### %s\n\n`%s`\n\n%s\n", d.Name, d.Signature, d.Text)
+			if k.kind == "conn" {
+				fmt.Fprintf(&s, "\n```text%s```\n", options(c.conns[d.Name]))
+			}
+			for _, e := range d.Examples {
+				fmt.Fprintf(&s, "\n```ebb\n%s\n```\n", e.Code)
+				if e.Want != "" {
+					fmt.Fprintf(&s, "```text\n%s\n```\n", e.Want)
+				}
+			}
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,103 @@
+package spec
+
+import (
+	"github.com/ebb-lang/ebb/exec/state"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Aggregate accumulates one aggregate call for all groups of a task. A group is a row of a state.Rows; the aggregate
+// owns Words() words of it from an offset on, zero when the group is new. What does not fit into words it keeps itself,
+// under a handle that it stores there. One Aggregate serves any number of state.Rows. All methods work on many groups
+// at once, so that none is called for a row.
+type Aggregate interface {
+	// Words is how many 8-byte words of a group's row the aggregate wants.
+	Words() int
+	// Add adds row in.Rows[i] of the input to group g.IDs[i]; a group may come several times.
+	Add(g Groups, in *Input)
+	// Merge adds group from.IDs[i] to group to.IDs[i], which is another one, and leaves the former as it was.
+	Merge(to, from Groups)
+	// Result returns the results of the groups, a row each, in a column of the call's result type.
+	Result(g Groups) *vec.Column
+	// Free forgets what is kept outside the words for the groups. The words are void after it.
+	Free(g Groups)
+}
+
+// Retractor is an Aggregate that can take rows back exactly.
+type Retractor interface {
+	Aggregate
+	// Retract undoes an Add of equal rows.
+	Retract(g Groups, in *Input)
+}
+
+// Partialer is an Aggregate whose groups can be shipped as columns and merged elsewhere.
+type Partialer interface {
+	Aggregate
+	// PartialTypes are the columns of a partial result.
+	PartialTypes() []types.Type
+	// Partial returns the partial results of the groups, a row each.
+	Partial(g Groups) []*vec.Column
+	// AddPartial merges row in.Rows[i] of partial results, which are the columns in.Args, into group g.IDs[i].
+	AddPartial(g Groups, in *Input)
+}
+
+// Flat is embedded by aggregates that keep nothing outside their words.
+type Flat struct{}
+
+// Free has nothing to forget.
+func (Flat) Free(Groups) {}
+
+// Flat marks the aggregate as one whose groups need no Free.
+func (Flat) Flat() {}
+
+// Groups are rows of a state.Rows, and where the aggregate's words are in them.
+type Groups struct {
+	Rows *state.Rows
+	Off  int
+	IDs  []uint32
+}
+
+// Words returns the aggregate's words of the i-th group; good until rows are added.
+func (g *Groups) Words(i int) []uint64 { return g.Rows.At(g.IDs[i])[g.Off:] }
+
+// Input is rows of a batch as an aggregate sees them.
+type Input struct {
+	N    int      // physical rows of the columns
+	Rows []uint32 // physical rows to take
+	Args []*vec.Column
+	Time []int64  // event times by physical row; nil if there are none
+	Pos  []uint64 // positions; nil if there are none
+
+	ids, rows []uint32 // scratch of NotNull
+}
+
+// NotNull returns the groups and rows without those for which an argument is null: g and in.Rows themselves if there
+// is none. What it returns is good until the next call.
+func (in *Input) NotNull(g Groups) (Groups, []uint32) {
+	var valid vec.Bitmap
+	for _, a := range in.Args {
+		valid = vec.And(valid, a.Valid)
+	}
+	if valid == nil {
+		return g, in.Rows
+	}
+	in.ids, in.rows = in.ids[:0], in.rows[:0]
+	for i, r := range in.Rows {
+		if valid.Get(int(r)) {
+			in.ids = append(in.ids, g.IDs[i])
+			in.rows = append(in.rows, r)
+		}
+	}
+	return Groups{g.Rows, g.Off, in.ids}, in.rows
+}
+
+// Order returns what orders row r among others: event time, then position.
+func (in *Input) Order(r uint32) (time int64, pos uint64) {
+	if in.Time != nil {
+		time = in.Time[r]
+	}
+	if in.Pos != nil {
+		pos = in.Pos[r]
+	}
+	return time, pos
+}
