@@ -28,7 +28,6 @@ func (n *node) process(in int, b *vec.Batch, fail *error) {
 	}
 	if s, ok := n.op.(Satisfier); ok && s.Satisfied() {
 		n.done = true
-		n.pass(Item{Kind: Watermark, W: types.MaxInstant})
 		n.pass(Item{Kind: End})
 	}
 }
@@ -36,7 +35,8 @@ func (n *node) process(in int, b *vec.Batch, fail *error) {
 // satisfied reports whether neither the operator nor anything behind it wants more rows.
 func (n *node) satisfied() bool { return n.done || !n.sink && n.out.satisfied() }
 
-// signal hands a watermark, idleness, chunk end or end to the operator and, as soon as it owes nothing, passes it on.
+// signal hands a watermark, idleness, chunk end or end to the operator and, as soon as it owes nothing, passes it on. An
+// end closes event time first; the operators behind learn of both by the end, so that all rows come before it.
 func (n *node) signal(it Item, fail *error) {
 	if *fail != nil || n.done {
 		return
@@ -46,17 +46,19 @@ func (n *node) signal(it Item, fail *error) {
 		return
 	}
 	var err error
-	switch it.Kind {
-	case Watermark:
-		if it.W <= n.w {
-			return
-		}
+	switch {
+	case it.Kind == Watermark && it.W <= n.w:
+		return
+	case it.Kind == Watermark:
 		n.w = it.W
 		err = n.op.Advance(it.W, n.out)
-	case End:
-		if it.N == 0 || n.sink {
-			err = n.op.Finish(n.out)
-		}
+	case it.Kind == End && it.N == 0 && n.w != types.MaxInstant:
+		n.queue = append([]Item{it}, n.queue...)
+		it = Item{Kind: Watermark, W: types.MaxInstant}
+		n.w = it.W
+		err = n.op.Advance(it.W, n.out)
+	case it.Kind == End && (it.N == 0 || n.sink):
+		err = n.op.Finish(n.out)
 	}
 	if err == nil && (it.Kind == Watermark || it.Kind == End) {
 		if d, ok := n.op.(Drainer); ok {
@@ -74,6 +76,16 @@ func (n *node) signal(it Item, fail *error) {
 		return
 	}
 	n.pass(it)
+	n.next(fail)
+}
+
+// next handles the signals that waited.
+func (n *node) next(fail *error) {
+	for len(n.queue) > 0 && !n.owes && *fail == nil {
+		it := n.queue[0]
+		n.queue = n.queue[1:]
+		n.signal(it, fail)
+	}
 }
 
 // drain lets the operator emit a piece of what it owes, and passes on what waited for the last one.
@@ -92,16 +104,16 @@ func (n *node) drain(fail *error) {
 	for _, it := range after {
 		n.pass(it)
 	}
-	for len(n.queue) > 0 && !n.owes && *fail == nil {
-		it := n.queue[0]
-		n.queue = n.queue[1:]
-		n.signal(it, fail)
-	}
+	n.next(fail)
 }
 
+// pass passes a signal on. That event time has closed is said by the end.
 func (n *node) pass(it Item) {
 	if it.Kind == Watermark {
-		if h, ok := n.op.(Holder); ok && it.W != types.MaxInstant {
+		if it.W == types.MaxInstant {
+			return
+		}
+		if h, ok := n.op.(Holder); ok {
 			it.W = min(it.W, h.Hold(it.W))
 		}
 	}

@@ -125,20 +125,12 @@ func (t *Task) poll() Progress {
 }
 
 func (t *Task) deliver(it Item) {
-	if it.Kind == End {
-		if it.N == 0 {
-			t.head.signal(Item{Kind: Watermark, W: types.MaxInstant}, &t.fail)
-		}
-		t.ended = true
-	}
+	t.ended = t.ended || it.Kind == End
 	t.head.signal(it, &t.fail)
 }
 
 func (t *Task) end(it Item) {
 	t.ended = true
-	if it.N == 0 {
-		t.root.signal(Item{Kind: Watermark, W: types.MaxInstant})
-	}
 	t.root.signal(it)
 }
 

@@ -300,6 +300,74 @@ func floatCV[B number](sign byte, c float64, b []B, o []float64, sel []uint32) {
 	}
 }
 
+// timeArith is time ± duration, where a result out of range fails the row, and time − time, which is cut to the longest
+// duration there is, as in package time.
+type timeArith struct {
+	minus bool
+	a, b  operand
+}
+
+func (o *timeArith) kids() []*node { return operandKids(o.a, o.b) }
+
+func (o *timeArith) eval(r *run, n *node, sel []uint32) value {
+	a, b := r.get(o.a, sel), r.get(o.b, sel)
+	out := r.new(n.typ)
+	out.Valid = vec.And(a.valid(), b.valid())
+	x, y := arrayOf(o.a, a), arrayOf(o.b, b)
+	var over int64
+	if s := r.dense(sel); s == nil {
+		for i := range out.Ints {
+			over |= o.at(x, y, out.Ints, i)
+		}
+	} else {
+		for _, i := range s {
+			over |= o.at(x, y, out.Ints, int(i))
+		}
+	}
+	if over < 0 { // some row is out of range, perhaps one that does not count
+		for _, i := range r.rows(sel) {
+			if out.Null(int(i)) || o.at(x, y, out.Ints, int(i)) >= 0 {
+				continue
+			}
+			switch {
+			case n.typ.Kind == types.Time:
+				r.fail(n, int(i), errTimeRange)
+			case out.Ints[i] < 0:
+				out.Ints[i] = math.MaxInt64
+			default:
+				out.Ints[i] = math.MinInt64
+			}
+		}
+	}
+	r.drop(a)
+	r.drop(b)
+	return out
+}
+
+// array reads ints of a column, or one constant at every row.
+type array struct {
+	rows []int64
+	mask int
+}
+
+func arrayOf(o operand, v value) array {
+	if o.n == nil {
+		return array{[]int64{o.int()}, 0}
+	}
+	return array{v.Ints, -1}
+}
+
+// at computes row i and returns a negative number if it overflows.
+func (o *timeArith) at(x, y array, out []int64, i int) int64 {
+	a, b := x.rows[i&x.mask], y.rows[i&y.mask]
+	if o.minus {
+		out[i] = a - b
+		return (a ^ b) & (a ^ out[i])
+	}
+	out[i] = a + b
+	return (a ^ out[i]) & (b ^ out[i])
+}
+
 // power is **.
 type power struct{ a, b operand }
 
@@ -368,31 +436,34 @@ func modVC(a []int64, c int64, o []int64, sel []uint32) {
 	if c < 0 {
 		c = -c // the sign of the remainder is that of the dividend
 	}
-	small := c > 0 && c < 1<<32
-	var recip uint64
-	if small {
-		recip = ^uint64(0)/uint64(c) + 1 // wraps to 0 for 1, which gives 0
+	a = a[:len(o)]
+	var all int64
+	for _, x := range a {
+		all |= x
 	}
-	d := uint64(c)
-	if sel == nil {
-		a = a[:len(o)]
+	recip, d := ^uint64(0), uint64(c)
+	fast := uint64(all) < 1<<32 && c > 0 && c < 1<<32
+	if fast {
+		recip = recip/d + 1 // wraps to 0 for 1, which gives 0
+	}
+	switch {
+	case fast && sel == nil:
 		for i, x := range a {
-			if uint64(x) < 1<<32 && small {
-				hi, _ := bits.Mul64(recip*uint64(x), d)
-				o[i] = int64(hi)
-			} else {
-				o[i] = x % c
-			}
-		}
-		return
-	}
-	for _, i := range sel {
-		x := a[i]
-		if uint64(x) < 1<<32 && small {
 			hi, _ := bits.Mul64(recip*uint64(x), d)
 			o[i] = int64(hi)
-		} else {
+		}
+	case fast:
+		for _, i := range sel {
+			hi, _ := bits.Mul64(recip*uint64(a[i]), d)
+			o[i] = int64(hi)
+		}
+	case sel == nil:
+		for i, x := range a {
 			o[i] = x % c
+		}
+	default:
+		for _, i := range sel {
+			o[i] = a[i] % c
 		}
 	}
 }

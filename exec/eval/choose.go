@@ -10,11 +10,39 @@ import (
 type choose struct {
 	conds []*node
 	vals  []operand // one more than conds
-	table bool      // all values are constants and all conditions cheap
+	table bool      // all values are constants and all conditions but the first cheap; of a maskable one: the value is cheap
 }
 
 func (o *choose) kids() []*node {
 	return append(append([]*node(nil), o.conds...), operandKids(o.vals...)...)
+}
+
+func (o *choose) sure() []*node {
+	if o.table {
+		return o.conds
+	}
+	return o.conds[:1]
+}
+
+// plan decides how the chain is computed; kind is that of its values.
+func (o *choose) plan(kind types.Kind) {
+	have := map[*node]bool{}
+	o.conds[0].always(have)
+	if o.maskable() {
+		for _, v := range o.vals {
+			o.table = v.n != nil && v.n.cheap(have)
+			if v.n != nil {
+				return
+			}
+		}
+	}
+	o.table = layoutOf(kind) != otherLayout && len(o.conds) < 256
+	for _, v := range o.vals {
+		o.table = o.table && v.n == nil
+	}
+	for _, c := range o.conds[1:] {
+		o.table = o.table && c.cheap(have)
+	}
 }
 
 func (o *choose) refs() []*node {
@@ -93,7 +121,7 @@ func (o *choose) mask(r *run, n *node, sel []uint32) value {
 	}
 	r.free(cond)
 	var v value
-	if then.cheap() {
+	if o.table {
 		v = r.eval(then, sel)
 	} else {
 		rows := validRows(show, r.rows(sel), r.sel())
@@ -176,6 +204,8 @@ type coalesce struct {
 }
 
 func (o *coalesce) kids() []*node { return append([]*node{o.a}, operandKids(o.b)...) }
+func (o *coalesce) sure() []*node { return []*node{o.a} }
+
 func (o *coalesce) refs() []*node { return []*node{o.a} }
 
 func (o *coalesce) eval(r *run, n *node, sel []uint32) value {

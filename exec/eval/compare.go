@@ -2,6 +2,7 @@ package eval
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -60,6 +61,59 @@ type compare struct {
 	rel  relation
 	a, b operand
 	lay  layout // of both; floatLayout also for an int with a float
+
+	// Of numbers with a constant: the range that is sought. Then rel only says how null is taken.
+	ints  wholes
+	reals reals
+}
+
+// setRange computes the range of a comparison of numbers with a constant.
+func (o *compare) setRange() {
+	switch {
+	case o.b.n != nil:
+	case o.lay == intLayout:
+		o.ints = wholeRange(o.rel, o.b.int())
+	case o.lay == boolLayout:
+		o.ints = wholeRange(o.rel, int64(truth(o.b.val.(bool))))
+	case o.lay == floatLayout:
+		o.reals = realRange(o.rel, o.b.float())
+	}
+}
+
+// mergeRanges makes one test of neighbours like `x >= a and x < b`, or `i < a or i > b`.
+func mergeRanges(parts []*node, or bool) []*node {
+	out := parts[:1]
+	for _, p := range parts[1:] {
+		if m := mergeRange(out[len(out)-1], p, or); m != nil {
+			out[len(out)-1] = m
+		} else {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func mergeRange(x, y *node, or bool) *node {
+	a, ok := x.op.(*compare)
+	b, ok2 := y.op.(*compare)
+	if !ok || !ok2 || a.b.n != nil || b.b.n != nil || a.a != b.a || a.lay != b.lay || a.rel == eq || a.rel == ne || b.rel == eq || b.rel == ne {
+		return nil
+	}
+	m := *a
+	switch {
+	case a.lay == intLayout:
+		// `or` is the opposite of `and` of the opposites.
+		if m.ints, ok = a.ints.opposite(or).and(b.ints.opposite(or)); !ok {
+			return nil
+		}
+		m.ints = m.ints.opposite(or)
+	case a.lay == floatLayout && !or:
+		m.reals.lo, m.reals.hi = max(a.reals.lo, b.reals.lo), min(a.reals.hi, b.reals.hi)
+	default:
+		return nil
+	}
+	x.op.kids()[0].uses-- // two tests become one
+	return &node{op: &m, typ: x.typ, pos: x.pos, cost: x.cost, fails: x.fails || y.fails}
 }
 
 func (o *compare) kids() []*node { return operandKids(o.a, o.b) }
@@ -71,7 +125,7 @@ func (o *compare) eval(r *run, n *node, sel []uint32) value {
 	if o.lay != textLayout {
 		s = r.dense(sel)
 	}
-	o.each(a, b, vector{asBytes(out.Bools), s})
+	o.compare(a, b, asBytes(out.Bools), s)
 	switch o.rel {
 	case eq, ne:
 		o.fixNulls(a, b, out.Bools)
@@ -99,163 +153,247 @@ func (o *compare) fixNulls(a, b value, out []bool) {
 }
 
 func (o *compare) filter(r *run, n *node, sel, out []uint32) []uint32 {
-	a, b := r.get(o.a, sel), r.get(o.b, sel)
-	av, bv := a.valid(), b.valid()
-	if av != nil && o.rel == ne || o.rel == eq && av != nil && bv != nil || bv != nil && o.rel == ne {
-		t := r.new(types.T(types.Bool))
-		o.each(a, b, vector{asBytes(t.Bools), sel})
-		o.fixNulls(a, b, t.Bools)
-		out = trueRows(t.Bools, nil, sel, out)
-		r.free(t)
-	} else {
-		w := picker{sel: sel, n: r.n, out: out}
-		o.each(a, b, &w)
-		out = validRows(vec.And(av, bv), w.out, w.out)
+	if o.b.n != nil || o.lay == textLayout || o.lay == boolLayout || o.rel == ne && o.a.n.typ.Nullable {
+		v := o.eval(r, n, sel)
+		out = trueRows(v.Bools, v.Valid, sel, out)
+		r.free(v)
+		return out
 	}
-	r.drop(a)
-	r.drop(b)
+	a := r.eval(o.a.n, sel)
+	switch {
+	case o.lay == intLayout:
+		out = o.ints.pick(a.Ints[:r.n], sel, out)
+	case o.a.isInt:
+		out = pickReals(o.reals, a.Ints[:r.n], sel, out)
+	default:
+		out = pickReals(o.reals, a.Floats[:r.n], sel, out)
+	}
+	out = validRows(a.Valid, out, out)
+	r.free(a)
 	return out
 }
 
-// each runs the loop of the comparison into a vector of bytes or a selection.
-func (o *compare) each(a, b value, to target) {
+// compare fills o for the rows of sel (nil: all), nulls not considered.
+func (o *compare) compare(a, b value, out []uint8, sel []uint32) {
 	if o.b.n == nil {
 		switch {
 		case o.lay == textLayout:
-			withConst(o.rel, a.Strs, o.b.val.(string), to)
+			textsWith(o.rel, a.Strs, o.b.val.(string), out, sel)
 		case o.lay == boolLayout:
-			withConst(o.rel, asBytes(a.Bools), truth(o.b.val.(bool)), to)
+			o.ints.testBytes(asBytes(a.Bools), out, sel)
 		case o.lay == intLayout:
-			withConst(o.rel, a.Ints, o.b.int(), to)
+			o.ints.test(a.Ints, out, sel)
 		case o.a.isInt:
-			intsWithFloat(o.rel, a.Ints, o.b.float(), to)
+			testReals(o.reals, a.Ints, out, sel)
 		default:
-			withConst(o.rel, a.Floats, o.b.float(), to)
+			testReals(o.reals, a.Floats, out, sel)
 		}
 		return
 	}
 	switch {
 	case o.lay == textLayout:
-		both(o.rel, a.Strs, b.Strs, to)
+		both(o.rel, a.Strs, b.Strs, out, sel)
 	case o.lay == boolLayout:
-		both(o.rel, asBytes(a.Bools), asBytes(b.Bools), to)
+		both(o.rel, asBytes(a.Bools), asBytes(b.Bools), out, sel)
 	case o.lay == intLayout:
-		both(o.rel, a.Ints, b.Ints, to)
+		both(o.rel, a.Ints, b.Ints, out, sel)
 	case o.a.isInt && o.b.isInt:
-		mixed(o.rel, a.Ints, b.Ints, to)
+		mixed(o.rel, a.Ints, b.Ints, out, sel)
 	case o.a.isInt:
-		mixed(o.rel, a.Ints, b.Floats, to)
+		mixed(o.rel, a.Ints, b.Floats, out, sel)
 	case o.b.isInt:
-		mixed(o.rel, a.Floats, b.Ints, to)
+		mixed(o.rel, a.Floats, b.Ints, out, sel)
 	default:
-		both(o.rel, a.Floats, b.Floats, to)
+		both(o.rel, a.Floats, b.Floats, out, sel)
 	}
 }
 
-// target is where a comparison puts its result: *vector or *picker. It is asked once a batch.
-type target interface{ isTarget() }
+// A comparison of numbers with a constant is a test for a range, so that one loop serves all relations.
 
-// vector takes a byte, 0 or 1, for each row of sel (nil: all).
-type vector struct {
-	o   []uint8
-	sel []uint32
+// wholes is the ints from lo to lo + width, or with flip = 1 those outside of it.
+type wholes struct {
+	lo    int64
+	width uint64
+	flip  uint8
 }
 
-// picker takes the rows of sel (nil: all n) that are true.
-type picker struct {
-	sel []uint32
-	n   int
-	out []uint32
+func wholeRange(rel relation, c int64) wholes {
+	upTo := wholes{lo: math.MinInt64, width: uint64(c) ^ 1<<63} // x <= c
+	below := wholes{lo: math.MinInt64, width: upTo.width - 1}   // x < c
+	if c == math.MinInt64 {
+		below = wholes{lo: c, width: math.MaxUint64, flip: 1} // none
+	}
+	s := wholes{lo: c}
+	switch rel {
+	case lt, ge:
+		s = below
+	case le, gt:
+		s = upTo
+	}
+	if rel == ne || rel == ge || rel == gt {
+		s.flip ^= 1
+	}
+	return s
 }
 
-func (vector) isTarget()  {}
-func (*picker) isTarget() {}
+// opposite is s, or if not is set all other ints.
+func (s wholes) opposite(not bool) wholes {
+	s.flip ^= truth(not)
+	return s
+}
 
-// The loops are written out for each relation: a test inside them would cost as much as the comparison.
+// and is the ints that are in both, false if they are no range that starts or ends at an end of all ints.
+func (s wholes) and(t wholes) (wholes, bool) {
+	slo, shi, ok := s.bounds()
+	tlo, thi, ok2 := t.bounds()
+	lo, hi := max(slo, tlo), min(shi, thi)
+	if !ok || !ok2 || lo > hi {
+		return s, false
+	}
+	return wholes{lo: lo, width: uint64(hi - lo)}, true
+}
 
-func withConst[T cmp.Ordered](rel relation, a []T, c T, to target) {
-	switch t := to.(type) {
-	case vector:
-		o := t.o
-		if t.sel != nil {
-			for _, i := range t.sel {
-				o[i] = holds(rel, a[i], c)
+// bounds are the least and the greatest int, false if there is none or a hole between them.
+func (s wholes) bounds() (lo, hi int64, ok bool) {
+	end := s.lo + int64(s.width)
+	switch {
+	case s.flip == 0:
+		return s.lo, end, true
+	case s.lo == math.MinInt64 && end != math.MaxInt64:
+		return end + 1, math.MaxInt64, true
+	case end == math.MaxInt64 && s.lo != math.MinInt64:
+		return math.MinInt64, s.lo - 1, true
+	}
+	return 0, 0, false
+}
+
+func (s wholes) has(x int64) uint8 { return truth(uint64(x-s.lo) <= s.width) ^ s.flip }
+
+func (s wholes) test(a []int64, out []uint8, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			out[i] = s.has(a[i])
+		}
+		return
+	}
+	a = a[:len(out)]
+	for i := range out {
+		out[i] = s.has(a[i])
+	}
+}
+
+func (s wholes) testBytes(a, out []uint8, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			out[i] = s.has(int64(a[i]))
+		}
+		return
+	}
+	for i := range out {
+		out[i] = s.has(int64(a[i]))
+	}
+}
+
+func (s wholes) pick(a []int64, sel, out []uint32) []uint32 {
+	k := 0
+	if sel != nil {
+		out = out[:len(sel)]
+		for _, i := range sel {
+			out[k] = i
+			k += int(s.has(a[i]))
+		}
+		return out[:k]
+	}
+	out = out[:len(a)]
+	for i, x := range a {
+		out[k] = uint32(i)
+		k += int(s.has(x))
+	}
+	return out[:k]
+}
+
+// reals is the floats from lo to hi, or with flip = 1 those outside of it. NaN is outside of every range.
+type reals struct {
+	lo, hi float64
+	flip   uint8
+}
+
+func realRange(rel relation, c float64) reals {
+	least, most := math.Inf(-1), math.Inf(1)
+	switch {
+	case rel == eq:
+		return reals{c, c, 0}
+	case rel == ne:
+		return reals{c, c, 1}
+	case c != c, rel == lt && c == least, rel == gt && c == most:
+		return reals{most, least, 0} // none
+	}
+	switch rel {
+	case lt:
+		return reals{least, math.Nextafter(c, least), 0}
+	case le:
+		return reals{least, c, 0}
+	case ge:
+		return reals{c, most, 0}
+	}
+	return reals{math.Nextafter(c, most), most, 0}
+}
+
+func (s reals) has(x float64) uint8 { return truth(x >= s.lo)&truth(x <= s.hi) ^ s.flip }
+
+// testReals compares numbers as floats, the way the VM does.
+func testReals[A number](s reals, a []A, out []uint8, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			out[i] = s.has(float64(a[i]))
+		}
+		return
+	}
+	a = a[:len(out)]
+	for i := range out {
+		out[i] = s.has(float64(a[i]))
+	}
+}
+
+func pickReals[A number](s reals, a []A, sel, out []uint32) []uint32 {
+	k := 0
+	if sel != nil {
+		out = out[:len(sel)]
+		for _, i := range sel {
+			out[k] = i
+			k += int(s.has(float64(a[i])))
+		}
+		return out[:k]
+	}
+	out = out[:len(a)]
+	for i, x := range a {
+		out[k] = uint32(i)
+		k += int(s.has(float64(x)))
+	}
+	return out[:k]
+}
+
+func textsWith(rel relation, a []string, c string, out []uint8, sel []uint32) {
+	switch flip := truth(rel == ne); {
+	case rel == eq || rel == ne:
+		if sel != nil {
+			for _, i := range sel {
+				out[i] = truth(a[i] == c) ^ flip
 			}
 			return
 		}
-		a = a[:len(o)]
-		switch rel {
-		case lt:
-			for i := range o {
-				o[i] = truth(a[i] < c)
-			}
-		case le:
-			for i := range o {
-				o[i] = truth(a[i] <= c)
-			}
-		case eq:
-			for i := range o {
-				o[i] = truth(a[i] == c)
-			}
-		case ne:
-			for i := range o {
-				o[i] = truth(a[i] != c)
-			}
-		case ge:
-			for i := range o {
-				o[i] = truth(a[i] >= c)
-			}
-		case gt:
-			for i := range o {
-				o[i] = truth(a[i] > c)
-			}
+		a = a[:len(out)]
+		for i := range out {
+			out[i] = truth(a[i] == c) ^ flip
 		}
-	case *picker:
-		k := 0
-		if t.sel != nil {
-			out := t.out[:len(t.sel)]
-			for _, i := range t.sel {
-				out[k] = i
-				k += int(holds(rel, a[i], c))
-			}
-			t.out = out[:k]
-			return
+	case sel != nil:
+		for _, i := range sel {
+			out[i] = holds(rel, a[i], c)
 		}
-		out := t.out[:t.n]
-		a = a[:t.n]
-		switch rel {
-		case lt:
-			for i := range a {
-				out[k] = uint32(i)
-				k += int(truth(a[i] < c))
-			}
-		case le:
-			for i := range a {
-				out[k] = uint32(i)
-				k += int(truth(a[i] <= c))
-			}
-		case eq:
-			for i := range a {
-				out[k] = uint32(i)
-				k += int(truth(a[i] == c))
-			}
-		case ne:
-			for i := range a {
-				out[k] = uint32(i)
-				k += int(truth(a[i] != c))
-			}
-		case ge:
-			for i := range a {
-				out[k] = uint32(i)
-				k += int(truth(a[i] >= c))
-			}
-		case gt:
-			for i := range a {
-				out[k] = uint32(i)
-				k += int(truth(a[i] > c))
-			}
+	default:
+		for i := range out {
+			out[i] = holds(rel, a[i], c)
 		}
-		t.out = out[:k]
 	}
 }
 
@@ -275,96 +413,48 @@ func holds[T cmp.Ordered](rel relation, x, y T) uint8 {
 	return truth(x > y)
 }
 
-func both[T cmp.Ordered](rel relation, a, b []T, to target) {
+func both[T cmp.Ordered](rel relation, a, b []T, out []uint8, sel []uint32) {
 	if rel == ge || rel == gt {
 		rel, a, b = rel.flip(), b, a
 	}
-	switch t := to.(type) {
-	case vector:
-		o := t.o
-		if t.sel != nil {
-			for _, i := range t.sel {
-				o[i] = holds(rel, a[i], b[i])
-			}
-			return
+	if sel != nil {
+		for _, i := range sel {
+			out[i] = holds(rel, a[i], b[i])
 		}
-		a, b = a[:len(o)], b[:len(o)]
-		switch rel {
-		case lt:
-			for i := range o {
-				o[i] = truth(a[i] < b[i])
-			}
-		case le:
-			for i := range o {
-				o[i] = truth(a[i] <= b[i])
-			}
-		case eq:
-			for i := range o {
-				o[i] = truth(a[i] == b[i])
-			}
-		case ne:
-			for i := range o {
-				o[i] = truth(a[i] != b[i])
-			}
+		return
+	}
+	a, b = a[:len(out)], b[:len(out)]
+	switch rel { // written out: a test inside of the loop would cost as much as the comparison
+	case lt:
+		for i := range out {
+			out[i] = truth(a[i] < b[i])
 		}
-	case *picker:
-		k := 0
-		if t.sel != nil {
-			out := t.out[:len(t.sel)]
-			for _, i := range t.sel {
-				out[k] = i
-				k += int(holds(rel, a[i], b[i]))
-			}
-			t.out = out[:k]
-			return
+	case le:
+		for i := range out {
+			out[i] = truth(a[i] <= b[i])
 		}
-		out := t.out[:t.n]
-		a, b = a[:t.n], b[:t.n]
-		for i := range a {
-			out[k] = uint32(i)
-			k += int(holds(rel, a[i], b[i]))
+	case eq:
+		for i := range out {
+			out[i] = truth(a[i] == b[i])
 		}
-		t.out = out[:k]
+	case ne:
+		for i := range out {
+			out[i] = truth(a[i] != b[i])
+		}
 	}
 }
 
-// intsWithFloat compares ints with a float the way the VM does: as floats.
-func intsWithFloat(rel relation, a []int64, c float64, to target) { mixed(rel, a, []float64{c}, to) }
-
-// mixed compares numbers as floats; a b of one element stands for all rows.
-func mixed[A, B number](rel relation, a []A, b []B, to target) {
-	step := uint32(1)
-	if len(b) == 1 {
-		step = 0
+// mixed compares an int with a float, or two ints as floats.
+func mixed[A, B number](rel relation, a []A, b []B, out []uint8, sel []uint32) {
+	if sel != nil {
+		for _, i := range sel {
+			out[i] = holds(rel, float64(a[i]), float64(b[i]))
+		}
+		return
 	}
-	switch t := to.(type) {
-	case vector:
-		if t.sel == nil {
-			for i := range t.o {
-				t.o[i] = holds(rel, float64(a[i]), float64(b[uint32(i)*step]))
-			}
-			return
-		}
-		for _, i := range t.sel {
-			t.o[i] = holds(rel, float64(a[i]), float64(b[i*step]))
-		}
-	case *picker:
-		k := 0
-		if t.sel == nil {
-			out := t.out[:t.n]
-			for i := range out {
-				out[k] = uint32(i)
-				k += int(holds(rel, float64(a[i]), float64(b[uint32(i)*step])))
-			}
-			t.out = out[:k]
-			return
-		}
-		out := t.out[:len(t.sel)]
-		for _, i := range t.sel {
-			out[k] = i
-			k += int(holds(rel, float64(a[i]), float64(b[i*step])))
-		}
-		t.out = out[:k]
+	a, b = a[:len(out)], b[:len(out)]
+	for i := range out {
+		out[i] = holds(rel, float64(a[i]), float64(b[i]))
 	}
 }
 

@@ -31,9 +31,9 @@ func (c *maker) node(e *types.Expr) (*node, error) {
 	}
 	for _, k := range n.op.kids() {
 		k.uses++
-		n.cost += k.cost
 		n.fails = n.fails || k.fails
 	}
+	n.fails = n.fails || n.risky
 	c.seen[id] = n
 	return n, nil
 }
@@ -133,8 +133,14 @@ func (c *maker) build(e *types.Expr, n *node) (op, error) {
 		return now{}, nil
 	case types.OpAnd, types.OpOr:
 		parts, err := c.nodes(chain(e, e.Op))
-		n.cost = len(parts)
-		return &logic{or: e.Op == types.OpOr, parts: parts}, err
+		if err != nil {
+			return nil, err
+		}
+		parts = mergeRanges(parts, e.Op == types.OpOr)
+		if n.cost = len(parts); n.cost == 1 {
+			return parts[0].op, nil
+		}
+		return newLogic(e.Op == types.OpOr, parts), nil
 	case types.OpIf:
 		return c.choose(e, n)
 	case types.OpCoalesce:
@@ -174,7 +180,7 @@ func (c *maker) build(e *types.Expr, n *node) (op, error) {
 		if k := e.Args[0].Type.Kind; k != types.List && k != types.Any {
 			return nil, errorAt(e, "a value of type %s has no elements", e.Args[0].Type)
 		}
-		n.cost, n.fails = 20, true
+		n.cost, n.risky = 20, true
 		b, err := c.operand(e.Args[1])
 		return &index{a, b}, err
 	case types.OpList:
@@ -190,7 +196,7 @@ func (c *maker) build(e *types.Expr, n *node) (op, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.cost, n.fails = 500, true
+		n.cost, n.risky = 500, true
 		return newIsland(e, args)
 	case types.OpCall:
 		if build := operators[e.Name]; build != nil {
@@ -210,30 +216,30 @@ func chain(e *types.Expr, op types.Op) []*types.Expr {
 }
 
 func (c *maker) choose(e *types.Expr, n *node) (op, error) {
-	o := &choose{table: layoutOf(e.Type.Kind) != otherLayout}
-	for ; ; e = e.Args[2] {
+	o := &choose{}
+	kind := e.Type.Kind
+	for last := false; !last; e = e.Args[2] {
 		cond, err := c.node(e.Args[0])
 		if err != nil {
 			return nil, err
 		}
 		o.conds = append(o.conds, cond)
-		o.table = o.table && cond.cheap()
-		if err := c.value(o, e.Args[1]); err != nil {
-			return nil, err
+		last = e.Args[2].Op != types.OpIf
+		branches := e.Args[1:2]
+		if last {
+			branches = e.Args[1:]
 		}
-		if e.Args[2].Op != types.OpIf || len(o.conds) == 200 {
-			break
+		for _, a := range branches {
+			v, err := c.operand(a)
+			if err != nil {
+				return nil, err
+			}
+			o.vals = append(o.vals, v)
 		}
 	}
 	n.cost = 4 * len(o.conds)
-	return o, c.value(o, e.Args[2])
-}
-
-func (c *maker) value(o *choose, e *types.Expr) error {
-	v, err := c.operand(e)
-	o.vals = append(o.vals, v)
-	o.table = o.table && v.n == nil
-	return err
+	o.plan(kind)
+	return o, nil
 }
 
 func (c *maker) call(e *types.Expr, n *node) (op, error) {
@@ -253,7 +259,7 @@ func (c *maker) call(e *types.Expr, n *node) (op, error) {
 			return nil, err
 		}
 	}
-	n.cost, n.fails = 20, true
+	n.cost, n.risky = 20, true
 	o := &call{args: args, kernel: k, loose: e.Sig.Loose, c: Call{Args: make([]Arg, len(args))}}
 	for _, a := range e.Args {
 		o.null = o.null || !o.loose && a.Op == types.OpConst && a.Value == nil

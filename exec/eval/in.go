@@ -2,6 +2,7 @@ package eval
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -18,8 +19,12 @@ type inConst struct {
 	floats  set[float64]
 	strs    set[string]
 	bools   [2]bool
-	lengths uint64 // bit n: a text of n bytes is in the list, the last bit for all longer ones
-	asFloat bool   // ints sought among floats
+	asFloat bool // ints sought among floats
+
+	// Texts of a short list by their length (the last place for all longer ones). Where no text has it, first has one
+	// that equals none of that length; where several have, more has the others.
+	first [64]string
+	more  [64][]string
 }
 
 // set is a list without doubles, with an index if it is long.
@@ -80,7 +85,6 @@ func newInConst(a *node, elem types.Type, list []any) *inConst {
 			o.floats.add(x)
 		case string:
 			o.strs.add(x)
-			o.lengths |= 1 << min(len(x), 63)
 		case bool:
 			o.bools[truth(x)] = true
 		default:
@@ -93,6 +97,16 @@ func newInConst(a *node, elem types.Type, list []any) *inConst {
 	o.ints.done()
 	o.floats.done()
 	o.strs.done()
+	o.first[0] = "no empty text"
+	taken := map[int]bool{}
+	for _, x := range o.strs.list {
+		k := min(len(x), 63)
+		if taken[k] {
+			o.more[k] = append(o.more[k], x)
+			continue
+		}
+		o.first[k], taken[k] = x, true
+	}
 	return o
 }
 
@@ -109,7 +123,7 @@ func (o *inConst) eval(r *run, n *node, sel []uint32) value {
 				v[i] = o.floats.has(float64(a.Ints[i]))
 			}
 		} else {
-			member(&o.ints, a.Ints, v, r.dense(sel))
+			memberInts(&o.ints, a.Ints, v, r.dense(sel))
 		}
 	case floatLayout:
 		member(&o.floats, a.Floats, v, r.dense(sel))
@@ -118,22 +132,20 @@ func (o *inConst) eval(r *run, n *node, sel []uint32) value {
 			v[i] = truth(o.bools[truth(a.Bools[i])])
 		}
 	case textLayout:
+		if o.strs.index != nil {
+			for _, i := range r.rows(sel) {
+				v[i] = o.strs.has(a.Strs[i])
+			}
+			break
+		}
 		for _, i := range r.rows(sel) {
 			s := a.Strs[i]
-			v[i] = 0
-			if o.lengths>>min(uint(len(s)), 63)&1 == 0 {
-				continue
+			k := min(len(s), 63)
+			hit := truth(o.first[k] == s)
+			for _, x := range o.more[k] {
+				hit |= truth(x == s)
 			}
-			if o.strs.index != nil {
-				v[i] = o.strs.has(s)
-				continue
-			}
-			for _, x := range o.strs.list {
-				if x == s {
-					v[i] = 1
-					break
-				}
-			}
+			v[i] = hit
 		}
 	}
 	o.fixNulls(r, a, v)
@@ -149,6 +161,35 @@ func (o *inConst) fixNulls(r *run, a value, v []uint8) {
 		return
 	}
 	eachNull(a.Valid, len(v), func(i int) { v[i] = truth(o.null) })
+}
+
+// memberInts looks ints up in a word of bits if the list lies close together, else compares all at once.
+func memberInts(s *set[int64], a []int64, v []uint8, sel []uint32) {
+	if s.index != nil || len(s.list) == 0 || sel != nil {
+		member(s, a, v, sel)
+		return
+	}
+	least, most := slices.Min(s.list), slices.Max(s.list)
+	a = a[:len(v)]
+	if uint64(most-least) < 64 {
+		var word uint64
+		for _, x := range s.list {
+			word |= 1 << uint(x-least)
+		}
+		for i, x := range a {
+			at := uint64(x - least)
+			v[i] = uint8(word>>(at&63)&1) & truth(at < 64)
+		}
+		return
+	}
+	var c [linearLimit]int64
+	for i := range c {
+		c[i] = s.list[min(i, len(s.list)-1)]
+	}
+	c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+	for i, x := range a {
+		v[i] = truth(x == c0) | truth(x == c1) | truth(x == c2) | truth(x == c3) | truth(x == c4) | truth(x == c5) | truth(x == c6) | truth(x == c7)
+	}
 }
 
 func member[T comparable](s *set[T], a []T, v []uint8, sel []uint32) {

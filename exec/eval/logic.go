@@ -12,6 +12,27 @@ import (
 type logic struct {
 	or    bool
 	parts []*node
+	eager []bool // of each part: it runs on all rows
+}
+
+func newLogic(or bool, parts []*node) *logic {
+	o := &logic{or: or, parts: parts, eager: make([]bool, len(parts))}
+	have := map[*node]bool{}
+	parts[0].always(have)
+	o.eager[0] = true
+	for i, p := range parts[1:] {
+		o.eager[i+1] = p.cheap(have)
+	}
+	return o
+}
+
+func (o *logic) sure() (ns []*node) {
+	for i, p := range o.parts {
+		if o.eager[i] {
+			ns = append(ns, p)
+		}
+	}
+	return ns
 }
 
 func (o *logic) kids() []*node { return o.parts }
@@ -20,8 +41,11 @@ func (o *logic) eval(r *run, n *node, sel []uint32) value {
 	acc := r.own(r.eval(o.parts[0], sel), n.typ)
 	open, opened := sel, 0
 	var buf []uint32
-	for _, p := range o.parts[1:] {
-		if p.cheap() {
+	for k, p := range o.parts {
+		if k == 0 {
+			continue
+		}
+		if o.eager[k] {
 			v := r.eval(p, open)
 			o.combine(acc.Column, v.Column, r.dense(open))
 			r.free(v)

@@ -92,7 +92,7 @@ func arithmetic(c *maker, e *types.Expr, n *node) (op, error) {
 		return &power{a, b}, nil
 	case e.Name == "%" && whole:
 		n.cost = 5
-		n.fails = b.n != nil || b.int() == 0
+		n.risky = b.n != nil || b.int() == 0
 		return &modulo{a, b}, nil
 	case sign == '/' && ak == types.Duration && bk == types.Duration:
 		a.isInt, b.isInt = true, true
@@ -100,16 +100,19 @@ func arithmetic(c *maker, e *types.Expr, n *node) (op, error) {
 	case sign == '/' && numbers:
 		return &floatArith{'/', a, b}, nil
 	case sign == '/' && ak == types.Duration && e.Args[1].Type.Numeric():
-		n.cost, n.fails = 6, true
+		n.cost, n.risky = 6, true
 		return &scale{a: a, b: b, divide: true}, nil
 	case sign == '*' && ak == types.Duration && (bk == types.Float || b.isInt && bk == types.Float):
-		n.cost, n.fails = 6, true
+		n.cost, n.risky = 6, true
 		return &scale{a: a, b: b}, nil
 	case sign == '*' && ak == types.Float && bk == types.Duration:
-		n.cost, n.fails = 6, true
+		n.cost, n.risky = 6, true
 		return &scale{a: b, b: a}, nil
 	case e.Type.Kind == types.Float && numbers && sign != '%':
 		return &floatArith{sign, a, b}, nil
+	case whole && (ak == types.Time || bk == types.Time) && (sign == '+' || sign == '-'):
+		n.risky = e.Type.Kind == types.Time
+		return &timeArith{sign == '-', a, b}, nil
 	case whole && layoutOf(e.Type.Kind) == intLayout && sign != '/':
 		return &intArith{sign, a, b}, nil
 	}
@@ -151,7 +154,9 @@ func relate(c *maker, e *types.Expr, n *node) (op, error) {
 		if lay == textLayout {
 			n.cost = 4
 		}
-		return &compare{rel: rel, a: a, b: b, lay: lay}, nil
+		o := &compare{rel: rel, a: a, b: b, lay: lay}
+		o.setRange()
+		return o, nil
 	}
 	if !total {
 		return nil, badTypes(e)
@@ -222,7 +227,7 @@ func match(c *maker, e *types.Expr, n *node) (op, error) {
 		return nil, badTypes(e)
 	}
 	o := &matches{a: a, b: b}
-	n.cost, n.fails = 100, b.n != nil
+	n.cost, n.risky = 100, b.n != nil
 	if p, ok := b.val.(string); ok {
 		if o.re, err = CompileRegexp(p); err != nil {
 			return nil, errorAt(e, "%s", err)
@@ -239,7 +244,7 @@ func rangeOp(c *maker, e *types.Expr, n *node) (op, error) {
 	if a.n == nil && a.val == nil || b.n == nil && b.val == nil {
 		return nullResult(), nil
 	}
-	n.cost, n.fails = 50, true
+	n.cost, n.risky = 50, true
 	return &span{a, b}, nil
 }
 

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -107,8 +108,9 @@ type node struct {
 	op
 	typ   types.Type
 	pos   types.Place
-	cost  int  // rough nanoseconds a row
-	fails bool // may fail a row
+	cost  int  // rough nanoseconds a row, without the kids
+	risky bool // may fail a row by itself
+	fails bool // may fail a row, kids included
 	uses  int
 	leaks bool // the column may be part of a result
 
@@ -118,9 +120,55 @@ type node struct {
 	scope uint64
 }
 
-// cheap reports whether computing n on a row costs less than finding out whether it must be. A node that may fail is
-// never cheap.
-func (n *node) cheap() bool { return !n.fails && n.cost <= 6 }
+// cheap reports whether computing n on a row costs less than finding out whether it must be, given that the nodes of
+// have are computed anyway. What may fail is never cheap. If it is, n and what it always computes are added to have.
+func (n *node) cheap(have map[*node]bool) bool {
+	more := map[*node]bool{}
+	if !n.adds(have, more, 6) {
+		return false
+	}
+	maps.Copy(have, more)
+	return true
+}
+
+// adds collects what n computes beyond have, as long as it costs at most limit in all.
+func (n *node) adds(have, more map[*node]bool, limit int) bool {
+	if have[n] || more[n] {
+		return true
+	}
+	more[n] = true
+	sum := 0
+	for m := range more {
+		sum += m.cost
+	}
+	if n.risky || sum > limit {
+		return false
+	}
+	for _, k := range n.kids() {
+		if !k.adds(have, more, limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// always adds n and what is computed wherever n is to have.
+func (n *node) always(have map[*node]bool) {
+	if have[n] {
+		return
+	}
+	have[n] = true
+	kids := n.kids()
+	if p, ok := n.op.(partial); ok {
+		kids = p.sure()
+	}
+	for _, k := range kids {
+		k.always(have)
+	}
+}
+
+// partial is an op that does not compute all its kids on every row; sure are those that it does.
+type partial interface{ sure() []*node }
 
 func (n *node) escape() {
 	if n.leaks {

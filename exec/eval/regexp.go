@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// Regexp is a compiled pattern with a quick test before it: a text without the literal that every match contains is not
-// searched. It may be used by several tasks.
+// Regexp is a compiled pattern: a plain one, as most are that take text apart, is matched by a scanner of its own
+// (scan.go), the rest by package regexp, after a test for a literal that every match contains. It may be used by several
+// tasks.
 type Regexp struct {
 	re   *regexp.Regexp
-	need string // "" is none
-	all  bool   // a text matches exactly if it contains need
+	scan *scanner // nil: not plain
+	need string   // "" is none
+	all  bool     // a text matches exactly if it contains need
 }
 
 // CompileRegexp compiles a pattern (RE2 syntax). The error is one sentence for users.
@@ -27,9 +29,8 @@ func CompileRegexp(pattern string) (*Regexp, error) {
 	r := &Regexp{re: re}
 	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
 		r.need = required(tree)
-	}
-	if prefix, whole := re.LiteralPrefix(); whole {
-		r.need, r.all = prefix, true
+		r.scan = newScanner(tree)
+		r.all = tree.Op == syntax.OpLiteral && r.need != ""
 	}
 	return r, nil
 }
@@ -39,16 +40,38 @@ func (r *Regexp) Match(s string) bool {
 	if r.need != "" && !strings.Contains(s, r.need) {
 		return false
 	}
-	return r.all || r.re.MatchString(s)
+	if r.all {
+		return true
+	}
+	if r.scan != nil {
+		var loc [maxScanSlots]int
+		if found, ok := r.scan.find(s, loc[:r.scan.slots]); ok {
+			return found
+		}
+	}
+	return r.re.MatchString(s)
 }
 
-// Find returns the places of the leftmost match and its groups as pairs of byte offsets (-1 where a group took no part),
-// nil if there is none.
-func (r *Regexp) Find(s string) []int {
+// Find appends the places of the leftmost match and its groups to loc, as pairs of byte offsets (-1 where a group took no
+// part). It returns nil if there is no match.
+func (r *Regexp) Find(s string, loc []int) []int {
 	if r.need != "" && !strings.Contains(s, r.need) {
 		return nil
 	}
-	return r.re.FindStringSubmatchIndex(s)
+	if r.scan != nil {
+		var got [maxScanSlots]int
+		if found, ok := r.scan.find(s, got[:r.scan.slots]); ok {
+			if !found {
+				return nil
+			}
+			return append(loc, got[:r.scan.slots]...)
+		}
+	}
+	got := r.re.FindStringSubmatchIndex(s)
+	if got == nil {
+		return nil
+	}
+	return append(loc, got...)
 }
 
 // Groups returns the number of groups, the whole match not counted.
@@ -80,14 +103,4 @@ func required(re *syntax.Regexp) string {
 		return best
 	}
 	return ""
-}
-
-// FindGroup returns where group g (0: the whole match) of the leftmost match stands, -1 if there is no match or the
-// group took no part.
-func (r *Regexp) FindGroup(s string, g int) (lo, hi int) {
-	loc := r.Find(s)
-	if loc == nil {
-		return -1, -1
-	}
-	return loc[2*g], loc[2*g+1]
 }

@@ -64,8 +64,16 @@ func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids [
 	t.index.init()
 	ids, hashes = ids[:len(rows)], hashes[:len(rows)]
 	switch {
+	case len(rows) == 0:
+	case len(keys) == 0:
+		t.lookupAny(keys, rows[:1], hashes, ids, insert)
+		for i := range ids {
+			ids[i] = ids[0]
+		}
 	case t.hashAt < 0:
 		t.lookupInt(keys[0], rows, hashes, ids, insert)
+	case len(keys) == 2 && t.keys[0].kind == types.Int && t.keys[1].kind == types.Int && keys[0].Valid == nil && keys[1].Valid == nil:
+		t.lookupTwo(keys[0], keys[1], rows, hashes, ids, insert)
 	case len(keys) == 1 && t.keys[0].kind == types.Int && keys[0].Valid == nil:
 		t.lookupOne(keys[0], rows, hashes, ids, insert)
 	default:
@@ -131,6 +139,39 @@ next:
 			id := t.rows.Add()
 			w := t.rows.At(id)
 			w[t.hashAt], w[at0] = h, k
+			x.insert(h, id)
+			ids[i] = id
+		}
+	}
+}
+
+// lookupTwo is for two ints, in a batch without nulls.
+func (t *Table) lookupTwo(key, second *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
+	v, u, at0, at1, nulls := key.Ints, second.Ints, t.keyAt[0], t.keyAt[1], t.nullAt
+	x := &t.index
+next:
+	for i, r := range rows {
+		h, k, l := hashes[i], uint64(v[r]), uint64(u[r])
+		slots := x.parts[h>>x.shift].slots
+		mask := uint32(len(slots) - 1)
+		tag := tagOf(h)
+		for at := tag & mask; ; at = (at + 1) & mask {
+			s := slots[at]
+			if uint32(s>>32) == tag && s != 0 {
+				id := uint32(s) - 1
+				if w := t.rows.At(id); w[at0] == k && w[at1] == l && (nulls < 0 || w[nulls] == 0) {
+					ids[i] = id
+					continue next
+				}
+			} else if s == 0 {
+				break
+			}
+		}
+		ids[i] = None
+		if insert {
+			id := t.rows.Add()
+			w := t.rows.At(id)
+			w[t.hashAt], w[at0], w[at1] = h, k, l
 			x.insert(h, id)
 			ids[i] = id
 		}

@@ -21,6 +21,7 @@ var keyTypes = map[string][]types.Type{
 	"list":     {types.ListOf(types.T(types.String).Null()).Null()},
 	"record":   {types.RecordOf(types.Field{Name: "a", Type: types.T(types.Float)}, types.Field{Name: "b", Type: types.T(types.String)}), types.T(types.Duration)},
 	"nothing":  {},
+	"int?, int": {types.T(types.Int).Null(), types.T(types.Duration)},
 	"int, int": {types.T(types.Int), types.T(types.Int)},
 }
 

@@ -36,7 +36,7 @@ func TestChains(t *testing.T) {
 			slices.Reverse(fns)
 		}
 		for _, d := range check(head + strings.Join(fns, "") + "let y = f6000(1)\n") {
-			require.Equal(t, "T229", d.Code, d.Message)
+			require.Contains(t, []string{"N161", "T229"}, d.Code, d.Message) // nested too deeply
 		}
 	}
 }

@@ -38,7 +38,7 @@ func check(script *syntax.Script, found []syntax.Diagnostic, env Env, opts Optio
 	c.values()
 	c.functions(main)
 	c.findWriters()
-	for _, s := range script.Stmts {
+	for _, s := range main.script.Stmts {
 		switch s := s.(type) {
 		case *syntax.Set:
 			c.set(main, s)

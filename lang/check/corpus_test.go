@@ -13,12 +13,39 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
+	catalog "github.com/ebb-lang/ebb/stdlib/fn"
+	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
 // The corpus is a collection of expr expressions with their values. A case that Ebb treats differently is listed in
-// testdata/corpus-differences with the reason; everything else must check, be of the stated type and, computed as a
-// constant, have the stated value.
+// testdata/corpus-differences with the reason; everything else must check, be of the stated type and have the stated
+// value, computed from columns by the engine and from constants by expr's VM.
+
+// catalogEnv offers the functions of the standard library.
+type catalogEnv struct {
+	exprEnv
+	defs map[string]*spec.Func
+}
+
+func newCatalog() *catalogEnv {
+	e := &catalogEnv{defs: map[string]*spec.Func{}, exprEnv: exprEnv{funcs: map[string][]*types.Sig{}}}
+	for _, f := range catalog.All() {
+		e.defs[f.Name] = f
+		for i := range f.Overloads {
+			f.Overloads[i].Sig.ID = i
+			e.funcs[f.Name] = append(e.funcs[f.Name], &f.Overloads[i].Sig)
+		}
+	}
+	return e
+}
+
+// Kernel implements eval.Lib.
+func (e *catalogEnv) Kernel(name string, sig *types.Sig) eval.Kernel {
+	return e.defs[name].Overloads[sig.ID].Kernel
+}
 
 // corpusCase is a line of the corpus.
 type corpusCase struct {
@@ -143,8 +170,9 @@ func corpusValue(t testing.TB, kind string, v any) (types.Type, any) {
 // corpusBenches gives for each environment one with its variables as columns, and one with them as constants.
 func corpusBenches(t testing.TB, dir string) (cols, consts map[string]*exprBench) {
 	cols, consts = map[string]*exprBench{}, map[string]*exprBench{}
+	lib := newCatalog()
 	for _, env := range []string{"A", "B"} {
-		cols[env], consts[env] = newBench(testEnv()), newBench(testEnv())
+		cols[env], consts[env] = newBench(lib), newBench(lib)
 		vars := readCorpusEnv(t, filepath.Join(dir, "env-"+env+".json"))
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			u, v := corpusValue(t, vars[name].Type, vars[name].Value)
@@ -170,30 +198,74 @@ func corpusDifferences(t testing.TB) map[string]string {
 	return out
 }
 
-func TestCorpusTypes(t *testing.T) {
+func TestCorpus(t *testing.T) {
 	dir := corpusDir(t, "expr")
 	cols, _ := corpusBenches(t, dir)
+	rows := map[string]*vec.Batch{}
+	for env, b := range cols {
+		rows[env] = corpusRows(t, filepath.Join(dir, "env-"+env+".json"), b.sc.schema, 1000)
+	}
 	differ := corpusDifferences(t)
-	checked := 0
+	equal := 0
 	for _, c := range readCorpus(t, filepath.Join(dir, "expr-corpus.jsonl")) {
-		x, found := cols[c.Env].check(c.Expr)
-		problem := ""
-		switch {
-		case x == nil:
-			problem = "refused: " + brief(found[0])
-		case !kindAgrees(x.Type, c.Type):
-			problem = fmt.Sprintf("type %s, stated %s", x.Type, c.Type)
-		}
+		problem := corpusProblem(c, cols[c.Env], rows[c.Env])
 		switch why := differ[c.ID]; {
 		case problem == "" && why != "":
 			t.Errorf("%s `%s`: is no difference any more", c.ID, c.Expr)
 		case problem != "" && why == "":
 			t.Errorf("%s `%s`: %s", c.ID, c.Expr, problem)
 		case problem == "":
-			checked++
+			equal++
 		}
 	}
-	t.Logf("%d checked, %d differences", checked, len(differ))
+	t.Logf("%d equal, %d differences", equal, len(differ))
+}
+
+// corpusRows makes n equal rows of the variables.
+func corpusRows(t testing.TB, path string, schema types.Schema, n int) *vec.Batch {
+	vars := readCorpusEnv(t, path)
+	b := &vec.Batch{N: n, Time: make([]int64, n)}
+	for _, f := range schema.Fields {
+		_, v := corpusValue(t, vars[f.Name].Type, vars[f.Name].Value)
+		col := vec.NewBuilder(f.Type)
+		for range n {
+			col.Append(v)
+		}
+		b.Cols = append(b.Cols, col.Column())
+	}
+	return b
+}
+
+// corpusProblem checks and computes a case; it says what is not as stated.
+func corpusProblem(c corpusCase, b *exprBench, rows *vec.Batch) string {
+	x, found := b.check(c.Expr)
+	switch {
+	case x == nil:
+		return "refused: " + brief(found[0])
+	case !kindAgrees(x.Type, c.Type):
+		return fmt.Sprintf("type %s, stated %s", x.Type, c.Type)
+	case x.Type.Kind == types.Null:
+		return "" // no column can be of that type
+	}
+	prog, err := eval.Compile(x, b.c.env.(*catalogEnv))
+	if err != nil {
+		return "does not compile: " + err.Error()
+	}
+	ctx := &eval.Ctx{}
+	col := prog.Eval(ctx, rows, nil)
+	if len(ctx.Fails) > 0 {
+		return "fails: " + ctx.Fails[0].Err.Error()
+	}
+	for _, i := range []int{0, rows.N - 1} {
+		var v any
+		if !col.Null(i) {
+			v = col.Value(i)
+		}
+		if got, want := corpusText(x.Type, v), corpusWant(c); got != want {
+			return fmt.Sprintf("%s gives %s in row %d, stated %s", x, got, i, want)
+		}
+	}
+	return ""
 }
 
 // kindAgrees reports whether a value of the stated type may come out of an expression of type u.
@@ -207,7 +279,8 @@ func kindAgrees(u types.Type, stated string) bool {
 	return u.Kind.String() == stated
 }
 
-func TestCorpusValues(t *testing.T) {
+// TestCorpusConstants computes the corpus with the variables as constants.
+func TestCorpusConstants(t *testing.T) {
 	dir := corpusDir(t, "expr")
 	_, consts := corpusBenches(t, dir)
 	differ := corpusDifferences(t)

@@ -18,16 +18,18 @@ type decl struct {
 	stmt  syntax.Stmt // nil: a stream that is there because something writes to it
 	state state
 
-	fn      *fn           // fn
-	params  []types.Field // pipe: its parameters, once they are known
-	called  bool          // pipe: a stage that was checked calls it
-	flow    flow          // source, stream: its rows
-	source  *Source       // source
-	read    bool          // source: something reads it
-	made    *Stream       // an implicit stream
-	writers []*decl       // an implicit stream: the statements that write it
-	poison  bool          // an implicit stream: rows of an unknown kind are written to it
-	sink    *types.Schema // sink: what is written to it; nil as long as nothing says so
+	fn           *fn           // fn
+	params       []types.Field // pipe: its parameters, once they are known
+	needed       bool          // fn: the constants that its body names are known
+	asked, sound bool          // fn: all that its body names is known
+	called       bool          // pipe: a stage that was checked calls it
+	flow         flow          // source, stream: its rows
+	source       *Source       // source
+	read         bool          // source: something reads it
+	made         *Stream       // an implicit stream
+	writers      []*decl       // an implicit stream: the statements that write it
+	poison       bool          // an implicit stream: rows of an unknown kind are written to it
+	sink         *types.Schema // sink: what is written to it; nil as long as nothing says so
 }
 
 // state is how far a decl is checked.

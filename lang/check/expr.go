@@ -2,6 +2,9 @@ package check
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
 
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -42,6 +45,8 @@ type fn struct {
 
 	state  fnState
 	result types.Type // once it is checked
+	text   *exprText  // the body, once it is parsed
+	tree   ast.Node
 }
 
 type fnState uint8
@@ -55,7 +60,6 @@ const (
 
 // exprs is the state that the expressions of one check share.
 type exprs struct {
-	global         *scope   // where constant() finds names; the file whose statements are being checked sets it
 	calls          []fnCall // uses of fns around the expression being checked, outermost first
 	work           int      // nodes made for the outermost expression
 	vars, closures int      // names and closures in trees for the VM, within the outermost expression
@@ -80,7 +84,25 @@ func (c *checker) expr(e *syntax.Expr, sc *scope) *types.Expr {
 	if t == nil {
 		return nil
 	}
-	return t.root()
+	x := t.root()
+	if x != nil && x.Type.Kind != types.Null && holdsNull(x.Type) {
+		return t.fail(t.tree, "T225", fmt.Sprintf("the type of `%s` is not known: it is %s", t.written(t.tree), describe(x.Type)),
+			"show what it could hold, for example by `false ? [\"\"] : []`")
+	}
+	return x
+}
+
+// holdsNull reports whether a part of a type is that of nil alone.
+func holdsNull(u types.Type) bool {
+	switch u.Kind {
+	case types.Null:
+		return true
+	case types.List:
+		return holdsNull(*u.Elem)
+	case types.Record:
+		return slices.ContainsFunc(u.Fields, func(f types.Field) bool { return holdsNull(f.Type) })
+	}
+	return false
 }
 
 // exprAs is expr that wants a type and makes a cast if need be; `what` names in the message what the expression is for,
@@ -93,17 +115,8 @@ func (c *checker) exprAs(e *syntax.Expr, sc *scope, want types.Type, what string
 	return t.wanted(t.tree, t.root(), want, what)
 }
 
-// constant evaluates an expression that names no column, in the scope exprs.global. want are the kinds it may have, none
-// for any; an int is taken for a float. Values are as types.Expr.Value says. It reports what is wrong and gives false.
-func (c *checker) constant(e *syntax.Expr, want ...types.Kind) (types.Type, any, bool) {
-	x := c.constExpr(e, c.global, want...)
-	if x == nil {
-		return types.Type{}, nil, false
-	}
-	return x.Type, x.Value, true
-}
-
-// constExpr is constant in a scope of its own; it gives an OpConst, or nil after reporting.
+// constExpr evaluates an expression that names no column, with the constants and functions of sc. want are the kinds that
+// it may have, none for any; an int is taken for a float. It gives an OpConst, or nil after reporting.
 func (c *checker) constExpr(e *syntax.Expr, sc *scope, want ...types.Kind) *types.Expr {
 	only := scope{constant: true}
 	if sc != nil {
@@ -152,9 +165,8 @@ func (c *checker) checkFn(f *fn) (types.Type, bool) {
 		args[i] = &types.Expr{Op: types.OpCol, Type: p.Type, Col: i, Name: p.Name}
 	}
 	f.state = fnBad
-	if t := c.typer(f.body, f.inner(true)); t != nil {
-		f.state, t.fn = fnChecking, f
-		t.bindParams(f, args)
+	if t := c.bodyTyper(f, args, true); t != nil {
+		f.state = fnChecking
 		x := t.root()
 		f.state = fnBad
 		if x != nil {
@@ -164,13 +176,24 @@ func (c *checker) checkFn(f *fn) (types.Type, bool) {
 	return f.result, f.state == fnGood
 }
 
-// inner is the scope of f's body.
-func (f *fn) inner(hasTime bool) *scope {
-	sc := scope{hasTime: hasTime}
+// bodyTyper prepares the typing of f's body for a use with the arguments; nil if it does not parse, which has been reported.
+func (c *checker) bodyTyper(f *fn, args []*types.Expr, hasTime bool) *typer {
+	sc := &scope{hasTime: hasTime}
 	if f.scope != nil {
 		sc.consts, sc.fns = f.scope.consts, f.scope.fns
 	}
-	return &sc
+	if f.tree == nil {
+		t := c.typer(f.body, sc)
+		if t == nil {
+			return nil
+		}
+		f.text, f.tree = t.text, t.tree
+	}
+	t := &typer{c: c, sc: sc, text: f.text, tree: f.tree, fn: f, memo: map[ast.Node]*types.Expr{}}
+	for i, p := range f.params {
+		t.lets = append(t.lets, binding{p.Name, args[i]})
+	}
+	return t
 }
 
 // root types the whole expression.

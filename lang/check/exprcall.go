@@ -272,19 +272,12 @@ func (t *typer) inline(n ast.Node, f *fn, nodes []ast.Node) *types.Expr {
 	}
 	c.calls = append(c.calls, fnCall{fn: f, src: t.text.expr.Source, span: t.text.span(t.closed(n))})
 	defer func() { c.calls = c.calls[:len(c.calls)-1] }()
-	inner := c.typer(f.body, f.inner(t.sc.hasTime))
+	inner := c.bodyTyper(f, args, t.sc.hasTime)
 	if inner == nil {
 		return nil
 	}
-	inner.sc.constant, inner.fn = t.sc.constant, f
-	inner.bindParams(f, args)
+	inner.sc.constant = t.sc.constant
 	return inner.root()
-}
-
-func (t *typer) bindParams(f *fn, args []*types.Expr) {
-	for i, p := range f.params {
-		t.lets = append(t.lets, binding{p.Name, args[i]})
-	}
 }
 
 func fieldNames(fs []types.Field) []string {

@@ -97,8 +97,11 @@ func unifyTypes(a, b types.Type, emptyA, emptyB bool) (types.Type, bool) {
 	return u, err == nil
 }
 
-// emptyList reports whether x is the literal [].
-func emptyList(x *types.Expr) bool { return x.Op == types.OpList && len(x.Args) == 0 }
+// emptyList reports whether x is the literal [], or a constant of that value.
+func emptyList(x *types.Expr) bool {
+	list, isConst := x.Value.([]any)
+	return x.Op == types.OpList && len(x.Args) == 0 || x.Op == types.OpConst && isConst && len(list) == 0
+}
 
 // wanted demands a type of x, the value of n: `what` says what for.
 func (t *typer) wanted(n ast.Node, x *types.Expr, want types.Type, what string) *types.Expr {

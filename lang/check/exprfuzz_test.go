@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,11 @@ func FuzzExpr(f *testing.F) {
 			f.Add(line)
 		}
 	}
-	f.Fuzz(func(t *testing.T, text string) { checkFuzzed(t, fuzzBench(), text) })
+	f.Fuzz(func(t *testing.T, text string) {
+		watch := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("%q does not end", text)) })
+		defer watch.Stop()
+		checkFuzzed(t, fuzzBench(), text)
+	})
 }
 
 // TestExprCorpusSafe runs the corpus, errors at run time included, through all scopes.
@@ -83,7 +88,9 @@ func TestExprCorpusSafe(t *testing.T) {
 
 // TestExprBounds gives expressions that would take for ever, or all memory, without bounds.
 func TestExprBounds(t *testing.T) {
-	nest := func(open, middle, end string, n int) string { return strings.Repeat(open, n) + middle + strings.Repeat(end, n) }
+	nest := func(open, middle, end string, n int) string {
+		return strings.Repeat(open, n) + middle + strings.Repeat(end, n)
+	}
 	double := "let v0 = a; "
 	for i := 1; i < 40; i++ {
 		prev, name := "v"+string(rune('a'+(i-1)%26))+strings.Repeat("x", (i-1)/26), "v"+string(rune('a'+i%26))+strings.Repeat("x", i/26)
@@ -105,7 +112,7 @@ func TestExprBounds(t *testing.T) {
 		"150 brackets": nest("(", "a", ")", 150),
 		"lists":        nest("[", "a", "]", 201),
 		"minus":        strings.Repeat("- ", 90_000) + "a",
-		"not":          strings.Repeat("not ", 3_000_000) + "ok",
+		"not":          strings.Repeat("not ", 200_000) + "ok",
 		"not once":     strings.Repeat("!", 20_000) + "ok",
 		"sum":          "a" + strings.Repeat(" + a", 40_000),
 		"short sum":    "a" + strings.Repeat(" + a", 900),
@@ -166,4 +173,18 @@ func TestFnBounds(t *testing.T) {
 	b.sc.fns[last] = &fn{name: last, params: testFields("x: int"), body: b.source(last, "x"), scope: &scope{fns: b.sc.fns}}
 	_, found = b.check("g(a)")
 	require.NotEmpty(t, found)
+}
+
+func BenchmarkExpr(b *testing.B) {
+	bench := fuzzBench()
+	for name, text := range map[string]string{
+		"short": "a > 5",
+		"long":  `ok and a * 0.908 > 100 and s startsWith "x" ? upper(s) + "/" + (n ?? "") : a in [1, 2, 3] ? "y" : nil`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				bench.check(text)
+			}
+		})
+	}
 }

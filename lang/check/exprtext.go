@@ -49,6 +49,9 @@ func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
 		for _, d := range diags {
 			c.report(e.Source, e.Span, d.Code, d.Message, d.Help)
 		}
+		if len(diags) > 0 {
+			return nil
+		}
 		for _, tok := range all {
 			if !tok.Trivia() && tok.Kind != syntax.KindEOF {
 				tok.Span.Start.Offset += e.Start.Offset

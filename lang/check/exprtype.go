@@ -171,7 +171,7 @@ func (t *typer) identifier(n *ast.IdentifierNode) *types.Expr {
 		if i := sc.keys.Index(name); i >= 0 {
 			return types.ColRef(sc.keys, i)
 		}
-	} else if x := sc.column(name); x != nil {
+	} else if x := sc.column(name); x != nil && !sc.constant {
 		return x
 	}
 	if v := sc.consts[name]; v != nil {

@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 					}
 					return b.String()
 				}
+				checkClosed(t, script)
 				good++
 				if out := dump(script); out != "" {
 					return out

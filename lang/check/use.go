@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -60,7 +61,9 @@ func (f *unit) see(used *unit) {
 
 // enter adds a text.
 func (c *checker) enter(script *syntax.Script) *unit {
-	f := &unit{src: script.Source, script: script, rank: len(c.order), sees: map[*unit]bool{}, consts: map[string]*types.Expr{}, fns: map[string]*fn{}}
+	whole := *script
+	whole.Stmts = slices.DeleteFunc(slices.Clone(script.Stmts), func(s syntax.Stmt) bool { return s == nil })
+	f := &unit{src: script.Source, script: &whole, rank: len(c.order), sees: map[*unit]bool{}, consts: map[string]*types.Expr{}, fns: map[string]*fn{}}
 	c.order = append(c.order, f)
 	c.files[filepath.Clean(f.src.Name)] = f
 	return f

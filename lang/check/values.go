@@ -85,7 +85,7 @@ func (c *checker) value(d *decl, src *syntax.Source, at syntax.Span) {
 	c.at(d.file, func() {
 		switch s := d.stmt.(type) {
 		case *syntax.Let:
-			c.needs(d.file, s.Expr, map[*decl]bool{})
+			c.needs(d.file, s.Expr)
 			if c.sound(d.file, s.Expr) {
 				c.bind(d, c.constExpr(s.Expr, c.scope(nil)))
 			}
@@ -119,15 +119,15 @@ func (c *checker) bind(d *decl, x *types.Expr) {
 }
 
 // needs evaluates the constants that an expression names, also by way of functions.
-func (c *checker) needs(f *unit, e *syntax.Expr, seen map[*decl]bool) {
+func (c *checker) needs(f *unit, e *syntax.Expr) {
 	for d, at := range c.named(f, e) {
 		switch s := d.stmt.(type) {
 		case *syntax.Let, *syntax.Param:
 			c.value(d, f.src, at)
 		case *syntax.Fn:
-			if !seen[d] {
-				seen[d] = true
-				c.needs(d.file, s.Body, seen)
+			if !d.needed {
+				d.needed = true
+				c.needs(d.file, s.Body)
 			}
 		}
 	}
@@ -157,9 +157,7 @@ func plainName(t syntax.Token) string {
 
 // sound reports whether all that an expression names is known: if not, that has been reported, and what would be said
 // about the expression is no news.
-func (c *checker) sound(f *unit, e *syntax.Expr) bool { return c.soundIn(f, e, map[*decl]bool{}) }
-
-func (c *checker) soundIn(f *unit, e *syntax.Expr, seen map[*decl]bool) bool {
+func (c *checker) sound(f *unit, e *syntax.Expr) bool {
 	for d := range c.named(f, e) {
 		switch s := d.stmt.(type) {
 		case nil:
@@ -171,14 +169,12 @@ func (c *checker) soundIn(f *unit, e *syntax.Expr, seen map[*decl]bool) bool {
 				return false
 			}
 		case *syntax.Fn:
-			if d.fn == nil {
-				return false
+			if !d.asked {
+				d.asked, d.sound = true, true // of functions that call each other in a circle something else is said
+				d.sound = d.fn != nil && c.sound(d.file, s.Body)
 			}
-			if !seen[d] {
-				seen[d] = true
-				if !c.soundIn(d.file, s.Body, seen) {
-					return false
-				}
+			if !d.sound {
+				return false
 			}
 		}
 	}
@@ -192,7 +188,7 @@ func (c *checker) param(d *decl, s *syntax.Param) {
 		return
 	}
 	if s.Default != nil {
-		c.needs(d.file, s.Default, map[*decl]bool{})
+		c.needs(d.file, s.Default)
 	}
 	given, set := c.opts.Set[d.name]
 	var x *types.Expr

@@ -250,7 +250,9 @@ func aggregateOutput(in []types.Stream, a *types.StageArgs) (types.Stream, error
 func testFunctions() map[string][]*types.Sig {
 	b, i, f, s, tm, d := types.T(types.Bool), types.T(types.Int), types.T(types.Float), types.T(types.String), types.T(types.Time), types.T(types.Duration)
 	any := types.Type{}
-	sig := func(result types.Type, params ...types.Type) *types.Sig { return &types.Sig{Params: params, Result: result} }
+	sig := func(result types.Type, params ...types.Type) *types.Sig {
+		return &types.Sig{Params: params, Result: result}
+	}
 	list := func(t types.Type) types.Type { return types.ListOf(t) }
 	return map[string][]*types.Sig{
 		"lower": {sig(s, s)}, "upper": {sig(s, s)}, "trim": {sig(s, s)},

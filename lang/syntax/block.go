@@ -75,7 +75,7 @@ func (p *parser) resume(from, to int) int {
 func (p *parser) cases(from, to int) []*Case {
 	var out []*Case
 	elseAt, said := -1, false
-	for from < to {
+	for from < to && !p.diags.full {
 		t := p.tokens[from]
 		if t.Text != "when" && t.Text != "else" {
 			switch {
@@ -112,7 +112,7 @@ func (p *parser) cases(from, to int) []*Case {
 func (p *parser) steps(from, to int) []*Step {
 	var out []*Step
 	const help = "steps are written `a = kind == \"x\" then b = kind == \"y\"`"
-	for first := true; from < to; first = false {
+	for first := true; from < to && !p.diags.full; first = false {
 		t := p.tokens[from]
 		named := from+1 < to && p.tokens[from+1].Kind == KindAssign
 		link := t.Kind == KindIdent && (t.Text == "then" || t.Text == "next") && !named
@@ -193,7 +193,7 @@ var testVerbs = []string{"given", "expect", "advance", "checkpoint", "crash", "r
 
 // test parses `test "WHAT" { STEPS }`.
 func (p *parser) test(from, to int) Stmt {
-	g, at, f := run(p, &testGrammar, from, to)
+	g, at, f := run(p, &testGrammar, from, min(to, from+3))
 	if f != nil {
 		p.report(f, to)
 		if at = p.blockStart(from, to); at < 0 {

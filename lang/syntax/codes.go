@@ -55,7 +55,6 @@ const (
 	P063 Code = "P063"
 	P064 Code = "P064"
 	P065 Code = "P065"
-	P066 Code = "P066"
 
 	P070 Code = "P070"
 	P071 Code = "P071"
@@ -118,7 +117,6 @@ var Codes = map[Code]string{
 	P063: "an unknown clause",
 	P064: "a malformed operand of a clause",
 	P065: "an order word where nothing is sorted",
-	P066: "an argument with a name where none can be",
 
 	P070: "a malformed case of `split`",
 	P071: "a malformed step of `pattern`",

@@ -17,7 +17,7 @@ type piece struct {
 // of its own.
 func (p *parser) statements(f func(from, to int)) {
 	from := 0
-	for i := 1; i <= len(p.tokens); i++ {
+	for i := 1; i <= len(p.tokens) && !p.diags.full; i++ {
 		if i == len(p.tokens) || p.tokens[i].Lead == LeadMargin && !p.continues(i) || p.indented(from, i) {
 			f(from, i)
 			from = i
@@ -82,6 +82,7 @@ func (p *parser) cut(from, to int) []piece {
 			}
 		case t.Kind == KindClose:
 			if n := len(open); n > 0 && fits(p.tokens[open[n-1]].Text, t.Text) {
+				p.noteList(open[n-1], i, from)
 				open = open[:n-1]
 				continue
 			}
@@ -104,6 +105,23 @@ func (p *parser) cut(from, to int) []piece {
 	p.unclosed(open, cur, to)
 	p.inBracket = len(open) > 0
 	return pieces
+}
+
+// longList is the number of tokens from which on a list is skipped as a whole.
+const longList = 64
+
+// noteList remembers a long list of an expression. Types have brackets, too, but they stand behind a colon or in another type.
+func (p *parser) noteList(open, end, from int) {
+	if end-open < longList || p.tokens[open].Text != "[" || open == from {
+		return
+	}
+	if prev := p.tokens[open-1].Text; prev == ":" || prev == "[" {
+		return
+	}
+	if p.lists == nil {
+		p.lists = map[int]int{}
+	}
+	p.lists[open] = end
 }
 
 func fits(open, end string) bool {

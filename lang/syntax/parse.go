@@ -1,12 +1,9 @@
 package syntax
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"sort"
-
-	"github.com/alecthomas/participle/v2"
-	"github.com/alecthomas/participle/v2/lexer"
 )
 
 // Parse reads a script. It always returns one, with the statements that are right; each of the others has left at least one
@@ -31,6 +28,9 @@ type parser struct {
 	script *Script
 	diags  diagList
 
+	lists  map[int]int // long lists in brackets: from the opening to the closing one (cut.go)
+	reader reader
+
 	failed    bool // the current statement or block has an error
 	inBracket bool // the last statement ended inside a bracket
 }
@@ -38,9 +38,14 @@ type parser struct {
 // lex fills tokens. Characters that mean nothing are left out, so that the rest of their statement is parsed as well.
 func (p *parser) lex() {
 	s := newScanner(p.src)
-	p.tokens = make([]Token, 0, min(len(p.src.Text)/4+16, 1<<20))
+	p.tokens = make([]Token, 0, 64)
 	for {
 		t := s.next()
+		// Growing by appending would copy a large list many times; the text so far tells how long it will be.
+		if n := len(p.tokens); n == cap(p.tokens) {
+			perByte := float64(n+1) / float64(s.off+1)
+			p.tokens = slices.Grow(p.tokens, max(n, int(1.05*perByte*float64(len(p.src.Text)-s.off)))+1)
+		}
 		switch t.Kind {
 		case KindEOF:
 			p.diags = s.diags
@@ -97,45 +102,6 @@ func (p *parser) report(f *fault, end int) {
 		span = Span{p.tokens[at].Span.Start, p.tokens[max(min(f.to, end), at+1)-1].Span.End}
 	}
 	p.diags.add(f.code, span, f.msg, f.help)
-}
-
-// feed is the tokens of a piece as participle reads them; the Offset of a position is the index of the token.
-type feed struct {
-	p     *parser
-	i, to int
-}
-
-// Next implements lexer.Lexer.
-func (f *feed) Next() (lexer.Token, error) {
-	if f.i >= f.to {
-		return lexer.EOFToken(lexer.Position{Offset: f.to}), nil
-	}
-	t := &f.p.tokens[f.i]
-	f.i++
-	return lexer.Token{Type: lexer.TokenType(t.Kind), Value: t.Text,
-		Pos: lexer.Position{Offset: f.i - 1, Line: t.Span.Start.Line, Column: t.Span.Start.Column}}, nil
-}
-
-// run parses tokens with a grammar. It returns the index of the first token that the grammar did not take and the error, if any.
-// Without trailing the rest must be empty; then a rest is an error of type *strayError.
-func run[G any](p *parser, g *grammar[G], from, to int) (*G, int, *fault) {
-	lex, _ := lexer.Upgrade(&feed{p: p, i: from, to: to})
-	tree, err := g.get().ParseFromLexer(lex, participle.AllowTrailing(true))
-	at := lex.Peek().Pos.Offset
-	if err == nil {
-		return tree, at, nil
-	}
-	var f *fault
-	if errors.As(err, &f) {
-		return tree, f.from, f
-	}
-	var unexpected *participle.UnexpectedTokenError
-	if errors.As(err, &unexpected) {
-		i := unexpected.Unexpected.Pos.Offset
-		return tree, i, &fault{code: P035, from: i, to: i + 1, missing: true, msg: "unexpected " + show(&unexpected.Unexpected)}
-	}
-	// The only other error is a list longer than participle.MaxIterations.
-	return tree, at, &fault{code: P043, from: at, to: at + 1, msg: fmt.Sprintf("the list has more than %d elements", participle.MaxIterations)}
 }
 
 // whole parses tokens that a grammar must take to the end; a rest is reported by stray.

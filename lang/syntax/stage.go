@@ -42,7 +42,7 @@ func (p *parser) empty(pc piece, last bool) {
 // piece parses one stage, or several if a `|>` was forgotten.
 func (p *parser) piece(pc piece) []*Stage {
 	var out []*Stage
-	for from := pc.from; from < pc.to; {
+	for from := pc.from; from < pc.to && !p.diags.full; {
 		st, next := p.stage(from, pc.to)
 		if st != nil {
 			out = append(out, st)
@@ -56,6 +56,10 @@ func (p *parser) piece(pc piece) []*Stage {
 func (p *parser) stage(from, to int) (*Stage, int) {
 	st := &Stage{Span: p.spanOf(from, to)}
 	name, info, known := p.stageName(from, to)
+	if !known && from+1 < to && p.tokens[from+1].Kind == KindComma {
+		p.errorAt(from, P054, "a stage starts with its name, for example `|> select id, amount`", "`%s` is no stage%s", shorten(name), didYouMean(name, stageWords))
+		return nil, to
+	}
 	var clauses []gClause
 	var at int
 	var f *fault
@@ -176,7 +180,7 @@ func (p *parser) opensClause(i, to int) bool {
 // rest looks for further mistakes behind one: from the next comma or label on. The stage is lost, so nothing is built.
 func (p *parser) rest(from, to int) {
 	depth := 0
-	for i := from; i < to; i++ {
+	for i := from; i < to && !p.diags.full; i++ {
 		t := p.tokens[i]
 		switch {
 		case t.Kind == KindOpen:
@@ -185,15 +189,22 @@ func (p *parser) rest(from, to int) {
 			depth = max(depth-1, 0)
 		case depth > 0 || i == from:
 		case t.Kind == KindComma && i+1 < to, p.opensClause(i, to) && p.tokens[i-1].Kind != KindComma && p.tokens[i-1].Kind != KindOp:
-			if t.Kind == KindComma {
+			comma := t.Kind == KindComma
+			if comma {
 				i++
 			}
 			_, at, f := run(p, &restGrammar, i, to)
 			if f == nil {
-				return // what stands behind, if anything, follows from the first mistake
+				// Of what may stand here only another lost comma is sure to be a mistake of its own.
+				if at >= to || p.tokens[at].Lead != LeadNone || p.tokens[at].Kind != KindIdent || p.tokens[at-1].Kind == KindComma || p.opensClause(at-1, to) || isReserved(p.tokens[at].Text) || !comma {
+					return
+				}
+				p.errorAt(at, P055, "two values need a comma or an operator between them", "missing `,` before %s", display(p.tokens[at]))
+			} else {
+				p.report(f, to)
+				at = min(f.from, at)
 			}
-			p.report(f, to)
-			i = max(i, min(f.from, at)) - 1
+			i = max(i, at) - 1
 			from = i + 1
 		}
 	}

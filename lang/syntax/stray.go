@@ -24,6 +24,8 @@ func (p *parser) stray(at, from, to int, what string) {
 		p.errorAt(at, P058, "a comparison is written `==`", "unexpected second `=`")
 	case what == "param" && (t.Text == "??" || t.Text == "?"):
 		p.errorAt(at, P034, "", "a type takes one `?`")
+	case what == "param" && t.Kind.operand():
+		p.errorAt(at, P032, "for example `param limit: int = 5`", "expected `=` before the default %s", display(t))
 	case t.Text == ":" && what == "let":
 		p.errorAt(at, P035, "a `let` has no type", "unexpected `:`")
 	case t.Kind == KindIdent && isStageWord(t.Text):
@@ -104,6 +106,9 @@ func (p *parser) strayHead(at int, g *gHead, head piece) int {
 		p.errorAt(at, P059, "several streams become one with the stage `union`: `a |> union b`", "a pipeline starts with one stream, unexpected `,`")
 	case t.Text == "{" && g.Input != nil:
 		p.strayInput(at, "a source")
+	case t.Kind == KindAssign && g.Input != nil && at > head.from && p.tokens[at-1].Text == ")":
+		name := p.tokens[g.Pos.Offset].Text
+		p.errorAt(g.Pos.Offset, P039, "write `fn "+name+"(…) = …` for a function, `pipe "+name+"(…) = …` for stages", "`%s(…) =` needs a keyword in front", shorten(name))
 	case t.Kind == KindAssign:
 		p.errorAt(at, P058, "", "unexpected `=`")
 	default:
@@ -309,7 +314,9 @@ func (p *parser) lostComma(at, from, to int, stage string, info stageForm) {
 		p.errorAt(at, P055, "for example `"+info.example+"`", "`rename` takes `new = old`, unexpected %s", display(t))
 	case t.Kind == KindString && p.tokens[at-1].Kind == KindString && p.tokens[at-1].Span.End == t.Span.Start:
 		p.errorAt(at, P055, "a quote inside of a string is written `\\'`, or the string takes the other quotes", "two strings without an operator between them")
-	case info.max == 1 && clause == "":
+	case stage == "dedup" && (t.Text == "first" || t.Text == "last"):
+		p.errorAt(at, P063, "write `keep "+t.Text+"`", "`%s` belongs to the clause `keep`", t.Text)
+	case info.max == 1 && clause == "", clause == "on", clause == "within", clause == "retain", clause == "rows":
 		p.errorAt(at, P055, "two values need an operator between them", "missing operator before %s", display(t))
 	case t.Text == "::" || t.Text == "!" || t.Text == ".":
 		p.errorAt(at, P059, "", "unexpected %s", display(t))

@@ -22,6 +22,7 @@ type AggSig struct {
 	Result   func(args []*Expr) (Type, error) // of the aggregate over at least one row; arguments are checked
 	Ordered  bool                             // depends on event time or arrival order (first, last)
 	Retracts bool                             // takes rows back exactly
+	Counts   bool                             // over no rows the result is 0, not null
 	ID       int
 }
 

@@ -17,7 +17,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: "x"}, {a: "y"}, {a: "x"}]) |> aggregate n = approx_distinct(a)`,
 			Want: `{"n":2}`}}},
-	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x"}}, Result: always(types.T(types.Int))},
+	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x"}}, Result: always(types.T(types.Int)), Counts: true},
 	New:    func(*types.AggCall) (spec.Aggregate, error) { return &approxDistinct{}, nil },
 })
 
@@ -135,8 +135,15 @@ func (a *approxDistinct) Add(g spec.Groups, in *spec.Input) {
 	hs := a.buf[:len(rows)]
 	vec.Hash(&vec.Batch{N: in.N, Sel: rows}, in.Args, hs)
 	for i, x := range hs {
-		a.held.at(&g.Words(i)[0]).add(x)
+		a.held.at(&g.Words(i)[0]).add(scatter(x))
 	}
+}
+
+// scatter makes a hash random enough to be counted by: those of neighbouring ints are spread too evenly.
+func scatter(x uint64) uint64 {
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
 }
 
 func (a *approxDistinct) Merge(to, from spec.Groups) {

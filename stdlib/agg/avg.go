@@ -51,6 +51,16 @@ func (intAvg) Words() int { return 3 }
 func (intAvg) Add(g spec.Groups, in *spec.Input) {
 	g, sel := in.NotNull(g)
 	v, rows, off := in.Args[0].Ints, g.Rows, g.Off
+	if g.One && len(sel) > 0 {
+		var sum [2]uint64
+		for _, r := range sel {
+			add128(sum[:], uint64(v[r]), uint64(v[r]>>63))
+		}
+		w := g.Words(0)
+		add128(w, sum[0], sum[1])
+		w[2] += uint64(len(sel))
+		return
+	}
 	for i, id := range g.IDs {
 		w := rows.At(id)[off : off+3]
 		x := v[sel[i]]

@@ -12,7 +12,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: 1}, {a: nil}]) |> aggregate all = count(), known = count(a)`,
 			Want: `{"all":2,"known":1}`}}},
-	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x", Optional: true}}, Result: always(types.T(types.Int)), Retracts: true},
+	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x", Optional: true}}, Result: always(types.T(types.Int)), Counts: true, Retracts: true},
 	New:    func(*types.AggCall) (spec.Aggregate, error) { return counter{}, nil },
 })
 
@@ -24,6 +24,10 @@ func (counter) Words() int { return 1 }
 func (counter) Add(g spec.Groups, in *spec.Input) {
 	g, _ = in.NotNull(g)
 	rows, off := g.Rows, g.Off
+	if g.One && len(g.IDs) > 0 {
+		*rows.Word(g.IDs[0], off) += uint64(len(g.IDs))
+		return
+	}
 	for _, id := range g.IDs {
 		*rows.Word(id, off)++
 	}

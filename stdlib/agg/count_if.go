@@ -12,7 +12,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: 1}, {a: 5}, {a: nil}]) |> aggregate big = count_if(a > 3)`,
 			Want: `{"big":1}`}}},
-	AggSig: types.AggSig{Params: []types.AggParam{{Name: "cond", Kinds: bools}}, Result: always(types.T(types.Int)), Retracts: true},
+	AggSig: types.AggSig{Params: []types.AggParam{{Name: "cond", Kinds: bools}}, Result: always(types.T(types.Int)), Counts: true, Retracts: true},
 	New:    func(*types.AggCall) (spec.Aggregate, error) { return countIf{}, nil },
 })
 
@@ -26,6 +26,16 @@ func (c countIf) Retract(g spec.Groups, in *spec.Input) { c.add(g, in, ^uint64(0
 func (countIf) add(g spec.Groups, in *spec.Input, one uint64) {
 	g, rows := in.NotNull(g)
 	cond := in.Args[0].Bools
+	if g.One && len(rows) > 0 {
+		n := uint64(0)
+		for _, r := range rows {
+			if cond[r] {
+				n++
+			}
+		}
+		*g.Rows.Word(g.IDs[0], g.Off) += n * one
+		return
+	}
 	for i, r := range rows {
 		if cond[r] {
 			*g.Rows.Word(g.IDs[i], g.Off) += one
@@ -52,7 +62,7 @@ func (t *truths) narrow(g spec.Groups, in *spec.Input) (spec.Groups, *spec.Input
 			t.ids = append(t.ids, g.IDs[i])
 		}
 	}
-	return spec.Groups{Rows: g.Rows, Off: g.Off, IDs: t.ids}, &t.in
+	return spec.Groups{Rows: g.Rows, Off: g.Off, IDs: t.ids, One: g.One}, &t.in
 }
 
 // vecOf gives the results of groups that have something, null for the others.

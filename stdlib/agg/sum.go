@@ -36,6 +36,16 @@ func (intSum) Words() int { return 2 }
 func (intSum) Add(g spec.Groups, in *spec.Input) {
 	g, sel := in.NotNull(g)
 	v, rows, off := in.Args[0].Ints, g.Rows, g.Off
+	if g.One && len(sel) > 0 {
+		sum := int64(0)
+		for _, r := range sel {
+			sum += v[r]
+		}
+		w := g.Words(0)
+		w[0] += uint64(sum)
+		w[1] += uint64(len(sel))
+		return
+	}
 	for i, id := range g.IDs {
 		w := rows.At(id)[off : off+2]
 		w[0] += uint64(v[sel[i]])

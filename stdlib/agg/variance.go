@@ -20,8 +20,8 @@ var _ = define(spec.Agg{
 	},
 })
 
-// moments keeps how many numbers there are, their mean, the sum of squared distances from it, and how many are infinite
-// or no number (which are not among the former).
+// moments keeps how many numbers there are, their sum and the sum of their squares in double precision twice over, and
+// how many numbers cannot be added up (which are not among the former).
 type moments struct {
 	spec.Flat
 	t      types.Type
@@ -29,80 +29,86 @@ type moments struct {
 }
 
 const (
-	mCount = iota
-	mMean
-	mSquares
-	mOdd
-	mWords
+	mCount   = iota
+	mSum     // two words
+	mSquares = mSum + 2
+	mOdd     = mSquares + 2 // NaN and infinities in the lower half, numbers whose squares overflow in the upper
+	mWords   = mOdd + 1
+
+	hugeNumber = 1e150
+	// noise is the share of the mean square below which a variance is rounding of the input and not spread.
+	noise = 1e-26
 )
 
 func (moments) Words() int { return mWords }
 
-func (moments) Add(g spec.Groups, in *spec.Input) {
+func (m moments) Add(g spec.Groups, in *spec.Input) { m.add(g, in, 1) }
+
+func (m moments) Retract(g spec.Groups, in *spec.Input) { m.add(g, in, -1) }
+
+func (moments) add(g spec.Groups, in *spec.Input, sign int64) {
 	g, sel := in.NotNull(g)
 	v := in.Args[0].Floats
 	for i, r := range sel {
 		w, x := g.Words(i), v[r]
 		if x-x != 0 {
-			w[mOdd]++
+			w[mOdd] += uint64(sign)
 			continue
 		}
-		w[mCount]++
-		mean := math.Float64frombits(w[mMean])
-		d := x - mean
-		mean += d / float64(w[mCount])
-		w[mMean] = math.Float64bits(mean)
-		w[mSquares] = math.Float64bits(math.Float64frombits(w[mSquares]) + d*(x-mean))
+		if math.Abs(x) > hugeNumber {
+			w[mOdd] += uint64(sign) << 32
+			continue
+		}
+		w[mCount] += uint64(sign)
+		sq := square(x)
+		if sign < 0 {
+			x, sq = -x, double{-sq.hi, -sq.lo}
+		}
+		loadDouble(w[mSum:]).plus(double{x, 0}).store(w[mSum:])
+		loadDouble(w[mSquares:]).plus(sq).store(w[mSquares:])
+		if w[mCount] == 0 {
+			clear(w[mSum:mOdd])
+		}
 	}
 }
 
-func (moments) Retract(g spec.Groups, in *spec.Input) {
-	g, sel := in.NotNull(g)
-	v := in.Args[0].Floats
-	for i, r := range sel {
-		w, x := g.Words(i), v[r]
-		if x-x != 0 {
-			w[mOdd]--
-			continue
-		}
-		if w[mCount]--; w[mCount] == 0 {
-			w[mMean], w[mSquares] = 0, 0
-			continue
-		}
-		mean := math.Float64frombits(w[mMean])
-		before := mean - (x-mean)/float64(int64(w[mCount]))
-		w[mMean] = math.Float64bits(before)
-		w[mSquares] = math.Float64bits(math.Float64frombits(w[mSquares]) - (x-before)*(x-mean))
-	}
-}
-
-func (moments) merge(w []uint64, n uint64, mean, squares float64, odd uint64) {
-	w[mOdd] += odd
-	if n == 0 {
-		return
-	}
-	a, b := float64(int64(w[mCount])), float64(int64(n))
-	was := math.Float64frombits(w[mMean])
-	d := mean - was
-	w[mCount] += n
-	w[mMean] = math.Float64bits(was + d*b/(a+b))
-	w[mSquares] = math.Float64bits(math.Float64frombits(w[mSquares]) + squares + d*d*a*b/(a+b))
+func (moments) merge(w, f []uint64) {
+	w[mCount] += f[mCount]
+	w[mOdd] += f[mOdd]
+	loadDouble(w[mSum:]).plus(loadDouble(f[mSum:])).store(w[mSum:])
+	loadDouble(w[mSquares:]).plus(loadDouble(f[mSquares:])).store(w[mSquares:])
 }
 
 func (m moments) Merge(to, from spec.Groups) {
 	for i := range to.IDs {
-		f := from.Words(i)
-		m.merge(to.Words(i), f[mCount], math.Float64frombits(f[mMean]), math.Float64frombits(f[mSquares]), f[mOdd])
+		m.merge(to.Words(i), from.Words(i))
 	}
 }
 
+// many returns how many values there are of any kind.
+func (moments) many(w []uint64) int64 {
+	return int64(w[mCount]) + int64(uint32(w[mOdd])) + int64(w[mOdd]>>32)
+}
+
+func (moments) variance(w []uint64) float64 {
+	switch {
+	case uint32(w[mOdd]) != 0:
+		return math.NaN()
+	case w[mOdd] != 0:
+		return math.Inf(1)
+	}
+	n := float64(int64(w[mCount]))
+	sq := loadDouble(w[mSquares:])
+	spread := sq.minus(loadDouble(w[mSum:]).squared().by(n)).hi
+	if spread <= noise*sq.hi {
+		return 0
+	}
+	return spread / (n - 1)
+}
+
 func (m moments) Result(g spec.Groups) *vec.Column {
-	return vecOf(m.t, g, func(w []uint64) bool { return int64(w[mCount]+w[mOdd]) > 1 }, func(c *vec.Column, i int, w []uint64) {
-		if w[mOdd] != 0 {
-			c.Floats[i] = math.NaN()
-			return
-		}
-		c.Floats[i] = m.finish(max(math.Float64frombits(w[mSquares]), 0) / float64(int64(w[mCount])-1))
+	return vecOf(m.t, g, func(w []uint64) bool { return m.many(w) > 1 }, func(c *vec.Column, i int, w []uint64) {
+		c.Floats[i] = m.finish(m.variance(w))
 	})
 }
 
@@ -111,9 +117,11 @@ func (moments) PartialTypes() []types.Type { return intTypes(mWords) }
 func (moments) Partial(g spec.Groups) []*vec.Column { return wordColumns(g, mWords) }
 
 func (m moments) AddPartial(g spec.Groups, in *spec.Input) {
+	var f [mWords]uint64
 	for i := range g.IDs {
-		r := in.Rows[i]
-		bits := func(k int) uint64 { return uint64(in.Args[k].Ints[r]) }
-		m.merge(g.Words(i), bits(mCount), math.Float64frombits(bits(mMean)), math.Float64frombits(bits(mSquares)), bits(mOdd))
+		for k := range f {
+			f[k] = uint64(in.Args[k].Ints[in.Rows[i]])
+		}
+		m.merge(g.Words(i), f[:])
 	}
 }

@@ -23,7 +23,7 @@ var _ = define(spec.Conn{
 			"Blanks around numbers, times, bools and durations are ignored. Lists and records are JSON text, bytes are base64. " +
 			"Bools are `true false t f yes no y n 1 0` in any case.\n\n" +
 			"Without a schema the first 1,000 rows decide the types: int, float, time, bool, else string; numbers with a leading zero or a plus stay text. " +
-			"`comments` is a character that starts lines to skip. `lazy_quotes: true` takes quotes inside of unquoted fields, and single quotes inside of quoted ones, as they are. " +
+			"`comments` is a character that starts lines to skip. Pairs of quotes inside of an unquoted field are text; `lazy_quotes: true` also takes a single one, and single quotes inside of quoted fields, as they are. " +
 			"With it, with `comments` or a compressed file one task reads; other files are read by all.\n\n" +
 			"An output is written under a temporary name and appears whole at the end. A field is quoted where it must be; a null is an empty field (or the text of `null`) and the empty string is `\"\"`. " +
 			"Files that end in `.gz` or `.zst` are compressed.",

@@ -18,9 +18,12 @@ import (
 type csvEncoder struct {
 	csvDialect
 	w     *spec.Write
+	json  []jsonOut // for lists, records and any, by column
 	parts *partNamer
-	size  int // about how long a line is
+	plain bool // numbers and times never need quotes
+	size  int  // about how long a line is
 	ends  []int
+	text  []byte // of a value that may have to be quoted
 }
 
 func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
@@ -28,7 +31,9 @@ func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &csvEncoder{csvDialect: d, w: w, parts: newPartNamer(w), size: 32 * max(1, len(w.Schema.Fields))}, nil
+	// A delimiter may stand in a number, and a number may be the text of null.
+	plain := d.null == "" && strings.IndexByte("0123456789+-.:TZ", d.delim) < 0 && !(d.delim >= 'A' && d.delim <= 'z')
+	return &csvEncoder{csvDialect: d, w: w, plain: plain, json: jsonOuts(w.Schema.Fields, ""), parts: newPartNamer(w), size: 32 * max(1, len(w.Schema.Fields))}, nil
 }
 
 // headerLine returns the first line of an output, nil if there is none.
@@ -74,9 +79,7 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 				block = append(block, e.null...)
 				continue
 			}
-			switch c.Type.Kind {
-			case types.Int:
-				block = appendInt(block, c.Ints[r])
+			switch kind := c.Type.Kind; kind {
 			case types.String:
 				s := c.Strs[r]
 				if s != "" && !e.special(s) {
@@ -88,13 +91,22 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 				}
 				block = e.appendText(block, s)
 			case types.Time:
-				if f := e.w.Schema.Fields[k].Type.Format; f == "" || timeIsNumber(f) {
+				if f := e.w.Schema.Fields[k].Type.Format; e.plain && (f == "" || timeIsNumber(f)) {
 					block = appendTime(block, c.Ints[r], f)
 				} else {
-					block = e.appendText(block, view(appendTime(nil, c.Ints[r], f)))
+					e.text = appendTime(e.text[:0], c.Ints[r], f)
+					block = e.appendText(block, view(e.text))
 				}
+			case types.List, types.Record, types.Any:
+				e.text = e.json[k].value(e.text[:0], c, r)
+				block = e.appendText(block, view(e.text))
 			default:
-				block = e.appendValue(block, c, r)
+				if e.plain && kind != types.Bytes {
+					block = e.appendPlain(block, c, r)
+				} else {
+					e.text = e.appendPlain(e.text[:0], c, r)
+					block = e.appendText(block, view(e.text))
+				}
 			}
 		}
 		block = append(block, '\n')
@@ -125,15 +137,6 @@ func encoded(block []byte, ends []int) *vec.Batch {
 	return &vec.Batch{N: len(ends), Cols: []*vec.Column{lines}, Block: block}
 }
 
-// appendValue writes a value that is not null, in quotes where it must be.
-func (e *csvEncoder) appendValue(b []byte, c *vec.Column, r int) []byte {
-	switch c.Type.Kind {
-	case types.List, types.Record, types.Any, types.Bytes:
-		return e.appendText(b, view(e.appendPlain(nil, c, r)))
-	}
-	return e.appendPlain(b, c, r)
-}
-
 // appendPlain writes a value that is not null as it is, without quotes: also the text of a partition.
 func (e *csvEncoder) appendPlain(b []byte, c *vec.Column, r int) []byte {
 	switch c.Type.Kind {
@@ -146,13 +149,14 @@ func (e *csvEncoder) appendPlain(b []byte, c *vec.Column, r int) []byte {
 	case types.String:
 		return append(b, c.Strs[r]...)
 	case types.Bytes:
-		return base64.StdEncoding.AppendEncode(b, unsafe.Slice(unsafe.StringData(c.Strs[r]), len(c.Strs[r])))
+		return base64.StdEncoding.AppendEncode(b, bytesOf(c.Strs[r]))
 	case types.Time:
 		return appendTime(b, c.Ints[r], c.Type.Format)
 	case types.Duration:
 		return types.AppendDuration(b, c.Ints[r])
 	}
-	return appendJSON(b, c, r)
+	out := newJSONOut("", c.Type) // a list or a record as a partition: rare
+	return out.value(b, c, r)
 }
 
 // appendFloatName is appendFloat with names for what is not finite.
@@ -192,7 +196,7 @@ func (d *csvDialect) special(s string) bool {
 	if d.null != "" && s == d.null {
 		return true
 	}
-	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	b := bytesOf(s)
 	if len(b) < 8 {
 		for _, c := range b {
 			if c == d.delim || c == '\n' || c == '\r' || c == d.quote && d.quote != 0 {

@@ -119,7 +119,10 @@ func (d *csvDecoder) decode(text []byte, final bool, out *parts) (int, error) {
 				break
 			}
 			if why != nil {
-				d.fail(why)
+				if d.fail(why); out.guess && len(d.failed) > 500 {
+					d.flush(out)
+					return p, errGuess
+				}
 			}
 		}
 		d.starts[d.rows] = int32(p)

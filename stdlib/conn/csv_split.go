@@ -129,8 +129,9 @@ func (s *csvSplitter) fields(b []byte, p, end int) string {
 			if i >= 0 {
 				to = p + i
 			}
-			if s.quote != 0 && bytes.IndexByte(b[p:to], s.quote) >= 0 {
-				return fmt.Sprintf("a quote stands inside of the unquoted field %d: %q; put the field in quotes and double those inside, or read with lazy_quotes: true",
+			// Quotes inside of an unquoted field are text, but if they pair across lines the record is not what was meant.
+			if bytes.IndexByte(b[p:to], '\n') >= 0 {
+				return fmt.Sprintf("the unquoted field %d has a quote inside and goes on in the next line: %q; put the field in quotes and double those inside, or read with lazy_quotes: true",
 					len(s.spans)+1, excerpt(b[p:to]))
 			}
 			s.spans = append(s.spans, csvSpan{from: p, to: to})

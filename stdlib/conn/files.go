@@ -50,7 +50,12 @@ type decoder interface {
 }
 
 // parts is what a decoder makes of a text: batches of at most vec.MaxRows records in order.
-type parts struct{ list []part }
+type parts struct {
+	list  []part
+	guess bool // the text may not begin at a record: a decoder may give up with errGuess when very much is wrong
+}
+
+var errGuess = errors.New("the guess was wrong")
 
 // add hands over the next part.
 func (p *parts) add(x part) {

@@ -2,7 +2,6 @@ package conn
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -35,7 +34,7 @@ func openChunked(sc *spec.Scan, form format, exts []string, chunk int64) ([]exec
 	if _, err := detect(s.pack, nil); err != nil {
 		return nil, err
 	}
-	if optBool(sc.Args, "follow") {
+	if s.follow = optBool(sc.Args, "follow"); s.follow {
 		src, err := openFollow(s, exts)
 		if err != nil {
 			return nil, err
@@ -47,18 +46,13 @@ func openChunked(sc *spec.Scan, form format, exts []string, chunk int64) ([]exec
 		return nil, err
 	}
 	total := int64(0)
-	for i, in := range s.files {
-		if err := in.find(s.pack, sc.Env.FS); err != nil {
+	for _, in := range s.files {
+		in.first, in.pieces = total, 1
+		if err := s.inspect(in); err != nil {
 			return nil, err
 		}
-		in.first, in.pieces = total, 1
-		if in.size > 0 && in.pack == "" {
-			if i == 0 { // the first file's errors are told at once, the others' when their turn comes
-				if _, err := s.layout(in); err != nil {
-					return nil, err
-				}
-			}
-			in.pieces = max(1, (in.size+chunk-1)/chunk)
+		if in.layout != nil && in.layout.chunks() {
+			in.pieces = (in.size + chunk - 1) / chunk
 		}
 		total += in.pieces
 		if sc.Env.Splits != nil {
@@ -91,30 +85,35 @@ func (s *scan) wake(t int64) func() {
 	return func() {}
 }
 
-// layout returns how the file is read, looking at its head the first time.
-func (s *scan) layout(in *input) (layout, error) {
-	in.once.Do(func() {
-		f, err := s.Env.FS.Open(in.name)
-		if err != nil {
-			in.err = openError(in.name, s.Env.FS, err)
-			return
+// inspect looks at the head of a regular file: whether it is compressed, and if not, how it is laid out. Other files
+// are looked at when they are read.
+func (s *scan) inspect(in *input) error {
+	if in.size < 0 {
+		return nil
+	}
+	f, err := s.Env.FS.Open(in.name)
+	if err != nil {
+		return openError(in.name, s.Env.FS, err)
+	}
+	defer f.Close()
+	for n := int64(16 << 10); ; n *= 8 {
+		head := make([]byte, min(n, in.size))
+		if err := readAt(f, head, 0, in.name); err != nil {
+			return err
 		}
-		defer f.Close()
-		for n := int64(64 << 10); ; n *= 8 {
-			head := make([]byte, min(n, in.size))
-			if err := readAt(f, head, 0, in.name); err != nil {
-				in.err = err
-				return
-			}
-			text := trimMark(head)
-			in.bom = int64(len(head) - len(text))
-			in.layout, in.err = openLayout(s.form, in.name, text, n >= in.size)
-			if in.err != errShort {
-				return
-			}
+		if in.pack, err = detect(s.pack, head); err != nil || in.pack != "" {
+			return err
 		}
-	})
-	return in.layout, in.err
+		text := trimMark(head)
+		in.bom = int64(len(head) - len(text))
+		in.layout, err = openLayout(s.form, in.name, text, n >= in.size && !s.follow)
+		if err == errShort && n >= in.size {
+			return nil // a header that is still being written
+		}
+		if err != errShort {
+			return err
+		}
+	}
 }
 
 // openLayout opens the layout of a text and refuses what is not UTF-8 at first sight.
@@ -193,14 +192,14 @@ type chunkTask struct {
 
 // block is the text of a chunk.
 type block struct {
-	buf      []byte // from file offset from on, with slack
-	from     int64
-	lo, hi   int64 // the chunk: records that start here
-	end      bool  // buf reaches the end of the file
-	odd      bool  // whether it was decoded as if a quote were open
-	at       int64 // file offset of the first record
-	quotes   bool  // an odd number of quotes between lo and hi
-	unending bool  // under the guess, the last record is very long: decide when the place is known
+	buf    []byte // from file offset from on, with slack
+	from   int64
+	lo, hi int64 // the chunk: records that start here
+	end    bool  // buf reaches the end of the file
+	odd    bool  // whether it was decoded as if a quote were open
+	at     int64 // file offset of the first record
+	quotes bool  // an odd number of quotes between lo and hi
+	doubt  bool  // the guess is likely to be wrong: decide when the place is known
 }
 
 // Poll reads and decodes a chunk, or sends one piece of it.
@@ -213,18 +212,11 @@ func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 			return exec.Done, nil
 		}
 		in := t.files[t.file]
-		if t.flow != nil || in.size < 0 || in.pack != "" {
+		if in.layout == nil || !in.layout.chunks() {
 			return t.streamed(in, out)
 		}
 		if !t.has {
-			l, err := t.layout(in)
-			if err != nil {
-				return exec.Done, err
-			}
-			if !l.chunks() {
-				return t.streamed(in, out)
-			}
-			if err := t.read(in, l); err != nil {
+			if err := t.read(in, in.layout); err != nil {
 				return exec.Done, err
 			}
 		}
@@ -252,7 +244,7 @@ func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 // join decodes the block as far as it can, takes the place before it, and passes the place behind it on. It returns
 // More once that is done.
 func (t *chunkTask) join(in *input, chunk int64) (exec.Status, error) {
-	if !t.decoded && !t.block.unending {
+	if !t.decoded && !t.block.doubt {
 		if err := t.decode(in, false, false); err != nil {
 			return exec.Done, err
 		}
@@ -370,8 +362,6 @@ func (t *chunkTask) fill(in *input, to int64) error {
 	return nil
 }
 
-var errUnending = errors.New("unending")
-
 // decode finds and decodes the records of the chunk as if a quote were open before it, or not. A guess is given up if
 // the last record goes on for more than a chunk: it is likely to be wrong.
 func (t *chunkTask) decode(in *input, odd, sure bool) error {
@@ -379,8 +369,8 @@ func (t *chunkTask) decode(in *input, odd, sure bool) error {
 	b.odd = odd
 	t.ready, t.decoded = t.ready[:0], false
 	from, to, err := t.bounds(in, odd, sure)
-	if err == errUnending {
-		b.unending = true
+	if err == errGuess {
+		b.doubt = true
 		return nil
 	}
 	if err != nil {
@@ -388,7 +378,7 @@ func (t *chunkTask) decode(in *input, odd, sure bool) error {
 	}
 	b.at = from
 	text := b.buf[from-b.from : to-b.from]
-	var ps parts
+	ps := parts{guess: !sure && b.lo > 0}
 	if len(text) > 0 {
 		used, err := t.dec.decode(text, true, &ps)
 		if err == nil && used < len(text) {
@@ -396,7 +386,7 @@ func (t *chunkTask) decode(in *input, odd, sure bool) error {
 		}
 		if err != nil {
 			if !sure {
-				b.unending = true
+				b.doubt = true
 				return nil
 			}
 			return fmt.Errorf("%s: %w", in.name, err)
@@ -442,7 +432,7 @@ func (t *chunkTask) bounds(in *input, odd, sure bool) (from, to int64, err error
 		}
 		have := b.from + int64(len(b.buf))
 		if !sure && have-b.hi >= t.chunk {
-			return 0, 0, errUnending
+			return 0, 0, errGuess
 		}
 		if have-from > maxRecord {
 			return 0, 0, fmt.Errorf("%s: the record near byte %d is longer than %d MiB; is a quote never closed?", in.name, b.hi, maxRecord>>20)

@@ -15,11 +15,12 @@ import (
 // scan is one source in a run, shared by its tasks.
 type scan struct {
 	*spec.Scan
-	form  format
-	files []*input
-	pack  string // option
-	chunk int64
-	tasks int64
+	form   format
+	files  []*input
+	pack   string // option
+	follow bool
+	chunk  int64
+	tasks  int64
 }
 
 // place is what is known of a file up to a record.

@@ -72,7 +72,7 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 			}
 			return t, t.followStdin(in)
 		}
-		if err := in.find(s.pack, s.Env.FS); err != nil {
+		if err := s.inspect(in); err != nil {
 			return nil, err
 		}
 		if in.pack != "" {

@@ -72,10 +72,8 @@ type input struct {
 	pack   string // compression: "", "gzip", "zstd"
 	stdin  bool
 
-	once   sync.Once
-	layout layout
-	bom    int64 // bytes of a byte order mark
-	err    error
+	layout layout // of a regular file that is not compressed
+	bom    int64  // bytes of its byte order mark
 
 	relay  relay
 	first  int64 // number of its first chunk
@@ -275,7 +273,7 @@ func nearest(word string, have []string) string {
 		if strings.EqualFold(h, word) {
 			return h
 		}
-		if d := distance(word, h, at); d < at {
+		if d := distance(word, h, at); d < at && d < len(word) {
 			best, at = h, d
 		}
 	}
@@ -330,25 +328,6 @@ func detect(option string, head []byte) (string, error) {
 		return "zstd", nil
 	}
 	return "", nil
-}
-
-// find fills in.pack from the first bytes of the file; standard input is looked at when it is read.
-func (in *input) find(option string, fsys exec.FS) error {
-	if in.size < 0 {
-		return nil
-	}
-	f, err := fsys.Open(in.name)
-	if err != nil {
-		return openError(in.name, fsys, err)
-	}
-	defer f.Close()
-	head := make([]byte, magic)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("cannot read %s: %w", in.name, cause(err))
-	}
-	in.pack, err = detect(option, head[:n])
-	return err
 }
 
 // stream opens the file for reading from its start, without compression. The count of raw bytes goes to read.

@@ -247,25 +247,18 @@ func (g got) drain(t testing.TB, sources []exec.Source, shuffle *rand.Rand) got 
 
 func (g *got) add(b *vec.Batch) {
 	g.batch = append(g.batch, b)
-	lines := strings.Split(strings.TrimSuffix((&vec.Batch{N: b.N, Sel: b.Sel, Cols: b.Cols, Change: b.Change}).String(), "\n"), "\n")
-	if len(b.Cols) > 0 && len(lines) != b.Rows() { // newlines in values
-		lines = lines[:0]
-		for i := range b.Rows() {
-			var v []any
-			for _, c := range b.Cols {
-				v = append(v, c.Value(b.Row(i)))
-			}
-			lines = append(lines, fmt.Sprintf("%q", v))
-		}
-	}
 	for i := range b.Rows() {
 		r := b.Row(i)
 		if len(b.Cols) > 0 {
 			var v []any
 			for _, c := range b.Cols {
-				v = append(v, c.Value(r))
+				x := c.Value(r)
+				if s, ok := x.(string); ok {
+					x = short(s)
+				}
+				v = append(v, x)
 			}
-			g.rows = append(g.rows, fmt.Sprintf("%#v", v))
+			g.rows = append(g.rows, short(fmt.Sprintf("%#v", v)))
 		} else {
 			g.rows = append(g.rows, "-")
 		}
@@ -274,6 +267,14 @@ func (g *got) add(b *vec.Batch) {
 			g.late = append(g.late, fmt.Sprintf("%d: %d", b.Pos[r], b.Mark[r]))
 		}
 	}
+}
+
+// short keeps what tests print and compare small.
+func short(s string) string {
+	if len(s) > 1000 {
+		return fmt.Sprintf("%s…%d", s[:100], len(s))
+	}
+	return s
 }
 
 func openCSV(chunk int64) func(*spec.Scan) ([]exec.Source, error) {

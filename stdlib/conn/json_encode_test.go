@@ -27,7 +27,7 @@ func encodeJSON(t testing.TB, w *spec.Write, b *vec.Batch) string {
 }
 
 func TestJSONEncode(t *testing.T) {
-	fields := columns(`i: int?; f: float?; s: string?; b: bool?; t: time?; m: time ms; l: time 02/Jan/2006; d: duration; y: bytes; v: any?; x: [float?]?; r: {a b: string, c: {d: int}?}?; e: {}`)
+	fields := jsonColumns(`i: int?; f: float?; s: string?; b: bool?; t: time?; m: time ms; l: time 02/Jan/2006; d: duration; y: bytes; v: any?; x: [float?]?; r: {a b: string, c: {d: int}?}?; e: {}`)
 	fields[11].Type.Fields[0].Name = `a "b"`
 	s := types.NewSchema(fields...)
 	rec := map[string]any{`a "b"`: "x", "c": map[string]any{"d": int64(1)}}
@@ -159,7 +159,7 @@ func TestJSONRoundTrip(t *testing.T) {
 			require.Empty(t, d.failed, "%s\n%s", s, text)
 			require.Len(t, d.rows, len(rows))
 			for i := range rows {
-				require.Equal(t, show(rows[i]), show(d.rows[i]), "seed %d: %s\n%s", seed, s, text)
+				require.Equal(t, showValue(rows[i]), showValue(d.rows[i]), "seed %d: %s\n%s", seed, s, text)
 			}
 		}
 	}

@@ -216,7 +216,7 @@ const rememberedKeys = 256
 func (f *jsonField) key(name []byte) *jsonKey {
 	k := f.keys[string(name)]
 	if k == nil {
-		if len(f.keys) >= len(f.kids)+rememberedKeys {
+		if len(f.keys) >= len(f.kids)+rememberedKeys || len(name) > len(jsonGuess{}.text) {
 			return &f.other
 		}
 		k = &jsonKey{}

@@ -256,8 +256,9 @@ func (g *jsonSample) sample() string {
 	return "the first 1,000 rows"
 }
 
-// why says which row decided the type of the value at a path of jsonField, and how to write another one.
-func (g *jsonSample) why(path string) string {
+// why says which row decided the type of the value at a path of jsonField, and how to write one that also takes a value
+// that starts with first.
+func (g *jsonSample) why(path string, first byte) string {
 	for _, n := range g.root.names {
 		column := types.QuoteName(n)
 		s := g.root.kids[n].find(column, path)
@@ -265,8 +266,12 @@ func (g *jsonSample) why(path string) string {
 			continue
 		}
 		to := types.T(types.Any)
-		if s.kind == types.Int && path == column {
+		switch {
+		case path != column:
+		case s.kind == types.Int && (first == '-' || first-'0' <= 9):
 			to = types.T(types.Float)
+		case s.kind == types.Time && first == '"':
+			to = types.T(types.String)
 		}
 		what := "a " + s.typ().NotNull().Kind.String()
 		if s.kind == types.Int {

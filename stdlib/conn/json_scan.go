@@ -235,6 +235,9 @@ func (s *jsonScan) value(b []byte, p int, f *jsonField, i int) int {
 			if end < 0 {
 				return end
 			}
+			if d, _ := parseDecimal(view(b[p:end])); d.exp >= 0 || d.mant > 1<<63 {
+				return s.misfit(p, f, "an int: it needs more than 64 bits")
+			}
 			return s.misfit(p, f, "an int")
 		}
 	case types.String:
@@ -257,7 +260,7 @@ func (s *jsonScan) value(b []byte, p int, f *jsonField, i int) int {
 			if end < 0 {
 				return end
 			}
-			return s.misfit(p, f, "a float")
+			return s.misfit(p, f, "a float: it is beyond 1.8e308")
 		}
 	case types.Time:
 		return s.time(b, p, f, i)
@@ -350,6 +353,8 @@ func (s *jsonScan) time(b []byte, p int, f *jsonField, i int) int {
 		} else {
 			v, ok = parseTime(view(b[p:end]), f.typ.Format)
 		}
+	case c == '-' || c-'0' <= 9:
+		return s.misfit(p, f, wanted(f.typ)+"; for numbers a schema says time(ms), time(s), time(us) or time(ns)")
 	}
 	if !ok {
 		return s.misfit(p, f, wanted(f.typ))

@@ -32,15 +32,15 @@ func jsonCase(t testing.TB, name string) string {
 	return path
 }
 
-// decoded is what a text gave: the rows that did not fail, and the messages of those that did.
-type decoded struct {
+// jsonDecoded is what a text gave: the rows that did not fail, and the messages of those that did.
+type jsonDecoded struct {
 	rows   [][]any
 	failed map[int]string // by number of the record
 	starts []int
 	change []vec.Change
 }
 
-func collect(out *parts, d *decoded, base int) {
+func collectJSON(out *parts, d *jsonDecoded, base int) {
 	for _, p := range out.list {
 		bad := map[int]bool{}
 		for _, f := range p.failed {
@@ -70,8 +70,8 @@ func collect(out *parts, d *decoded, base int) {
 }
 
 // decodeJSON decodes text at once; step > 0: as it grows by step bytes at a time.
-func decodeJSON(f *jsonFormat, text string, step int) (decoded, error) {
-	d := decoded{failed: map[int]string{}}
+func decodeJSON(f *jsonFormat, text string, step int) (jsonDecoded, error) {
+	d := jsonDecoded{failed: map[int]string{}}
 	b := append(make([]byte, 0, len(text)+slack), text...)
 	l, err := f.open("x", b, true)
 	if err != nil {
@@ -86,7 +86,7 @@ func decodeJSON(f *jsonFormat, text string, step int) (decoded, error) {
 		to = min(to+step, len(b))
 		var out parts
 		used, err := dec.decode(b[from:to], to == len(b), &out)
-		collect(&out, &d, from)
+		collectJSON(&out, &d, from)
 		from += used
 		if err != nil {
 			return d, err
@@ -100,22 +100,22 @@ func decodeJSON(f *jsonFormat, text string, step int) (decoded, error) {
 	}
 }
 
-func columns(text string) []types.Field {
+func jsonColumns(text string) []types.Field {
 	var fields []types.Field
 	for _, f := range strings.Split(text, ";") {
 		name, typ, _ := strings.Cut(strings.TrimSpace(f), ": ")
-		fields = append(fields, types.Field{Name: name, Type: typeOf(typ)})
+		fields = append(fields, types.Field{Name: name, Type: jsonTypeOf(typ)})
 	}
 	return fields
 }
 
 // typeOf reads the type that text writes; times take a format behind a blank.
-func typeOf(text string) types.Type {
+func jsonTypeOf(text string) types.Type {
 	if strings.HasSuffix(text, "?") {
-		return typeOf(text[:len(text)-1]).Null()
+		return jsonTypeOf(text[:len(text)-1]).Null()
 	}
 	if strings.HasPrefix(text, "[") {
-		return types.ListOf(typeOf(text[1 : len(text)-1]))
+		return types.ListOf(jsonTypeOf(text[1 : len(text)-1]))
 	}
 	if strings.HasPrefix(text, "{") {
 		depth, from := 0, 1
@@ -126,7 +126,7 @@ func typeOf(text string) types.Type {
 				depth++
 			case (text[i] == ',' || text[i] == '}') && depth == 0:
 				if name, typ, ok := strings.Cut(strings.TrimSpace(text[from:i]), ": "); ok {
-					fields = append(fields, types.Field{Name: name, Type: typeOf(typ)})
+					fields = append(fields, types.Field{Name: name, Type: jsonTypeOf(typ)})
 				}
 				from = i + 1
 			case text[i] == '}' || text[i] == ']':
@@ -151,10 +151,13 @@ func TestJSONValues(t *testing.T) {
 		{"a: int", `{"a":1}`, `[1]`},
 		{"a: int", `{"a":-9223372036854775808}`, `[-9223372036854775808]`},
 		{"a: int", `{"a":9223372036854775807}`, `[9223372036854775807]`},
-		{"a: int", `{"a":9223372036854775808}`, `! column a: 9223372036854775808 is not an int (byte 6)`},
+		{"a: int", `{"a":9223372036854775808}`, `! column a: 9223372036854775808 is not an int: it needs more than 64 bits (byte 6)`},
 		{"a: int", `{"a":1.0}`, `[1]`},
 		{"a: int", `{"a":12.5e1}`, `[125]`},
 		{"a: int", `{"a":1e3}`, `[1000]`},
+		{"a: int", `{"a":1e30}`, `! column a: 1e30 is not an int: it needs more than 64 bits (byte 6)`},
+		{"a: int", `{"a":1e-30}`, `! column a: 1e-30 is not an int (byte 6)`},
+		{"a: int", `{"a":12345678901234567890.5}`, `! column a: 12345678901234567890.5 is not an int: it needs more than 64 bits (byte 6)`},
 		{"a: int", `{"a":1.5}`, `! column a: 1.5 is not an int (byte 6)`},
 		{"a: int", `{"a":"1"}`, `! column a: "1" is not an int (byte 6)`},
 		{"a: int", `{"a":01}`, `! not valid JSON at byte 6: not a number`},
@@ -168,7 +171,7 @@ func TestJSONValues(t *testing.T) {
 		{"a: int?", `{}`, `[nil]`},
 		{"a: float", `{"a":1}`, `[1.0]`},
 		{"a: float", `{"a":-0.1e-2}`, `[-0.001]`},
-		{"a: float", `{"a":1e400}`, `! column a: 1e400 is not a float (byte 6)`},
+		{"a: float", `{"a":1e400}`, `! column a: 1e400 is not a float: it is beyond 1.8e308 (byte 6)`},
 		{"a: float", `{"a":123456789012345678901234567890}`, `[1.2345678901234568e+29]`},
 		{"a: float", `{"a":0.1}`, `[0.1]`},
 		{"a: float", `{"a":1.}`, `! not valid JSON at byte 6: not a number`},
@@ -193,7 +196,7 @@ func TestJSONValues(t *testing.T) {
 		{"a: string", "{\"b\":\"bad \xed\xa0\x80\"}", `! not valid JSON at byte 11: not valid UTF-8`},
 		{"a: time", `{"a":"2026-01-31T10:00:00.5Z"}`, `[1769853600500000000]`},
 		{"a: time", `{"a":"31 Jan"}`, `! column a: "31 Jan" is not a time (RFC 3339, such as 2026-01-31T10:00:00Z) (byte 6)`},
-		{"a: time", `{"a":1700005900001}`, `! column a: 1700005900001 is not a time (RFC 3339, such as 2026-01-31T10:00:00Z) (byte 6)`},
+		{"a: time", `{"a":1700005900001}`, `! column a: 1700005900001 is not a time (RFC 3339, such as 2026-01-31T10:00:00Z); for numbers a schema says time(ms), time(s), time(us) or time(ns) (byte 6)`},
 		{"a: time ms", `{"a":1700005900001}`, `[1700005900001000000]`},
 		{"a: time ms", `{"a":"1700005900001"}`, `[1700005900001000000]`},
 		{"a: time s", `{"a":1517363399.65}`, `[1517363399650000000]`},
@@ -241,19 +244,19 @@ func TestJSONValues(t *testing.T) {
 		if strings.HasPrefix(c.text, "[") {
 			continue // a list, see TestJSONList
 		}
-		d, err := decodeJSON(&jsonFormat{columns: columns(c.columns)}, c.text, 0)
+		d, err := decodeJSON(&jsonFormat{columns: jsonColumns(c.columns)}, c.text, 0)
 		require.NoError(t, err, c.text)
 		require.Len(t, d.starts, 1, c.text)
 		got := ""
 		if len(d.rows) == 1 {
-			got = show(d.rows[0])
+			got = showValue(d.rows[0])
 		} else {
 			got = "! " + d.failed[0]
 		}
 		assert.Equal(t, c.want, got, "%s: %s", c.columns, c.text)
 		// The same in the middle of other rows: text behind must not matter, and neighbours must not be touched.
 		text := c.text + "\n" + c.text + "\n{\"unclosed\n" + c.text + "\n"
-		d, err = decodeJSON(&jsonFormat{columns: columns(c.columns)}, text, 0)
+		d, err = decodeJSON(&jsonFormat{columns: jsonColumns(c.columns)}, text, 0)
 		require.NoError(t, err)
 		require.Len(t, d.starts, 4)
 		if strings.HasPrefix(c.want, "!") {
@@ -264,27 +267,27 @@ func TestJSONValues(t *testing.T) {
 		}
 		if assert.Equal(t, 3, len(d.rows), "%v", d.failed) {
 			for _, r := range d.rows {
-				assert.Equal(t, c.want, show(r), text)
+				assert.Equal(t, c.want, showValue(r), text)
 			}
 		}
 	}
 }
 
-// show prints values so that types can be told apart.
-func show(v any) string {
+// showValue prints values so that types can be told apart.
+func showValue(v any) string {
 	switch x := v.(type) {
 	case nil:
 		return "nil"
 	case []any:
 		parts := make([]string, len(x))
 		for i, e := range x {
-			parts[i] = show(e)
+			parts[i] = showValue(e)
 		}
 		return "[" + strings.Join(parts, " ") + "]"
 	case map[string]any:
-		b := map[string]raw{}
+		b := map[string]rawText{}
 		for k, e := range x {
-			b[k] = raw(show(e))
+			b[k] = rawText(showValue(e))
 		}
 		return fmt.Sprint(b)
 	case string:
@@ -296,12 +299,12 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-type raw string
+type rawText string
 
-func (r raw) String() string { return string(r) }
+func (r rawText) String() string { return string(r) }
 
 func TestJSONLines(t *testing.T) {
-	f := &jsonFormat{columns: columns("a: int")}
+	f := &jsonFormat{columns: jsonColumns("a: int")}
 	for _, c := range []struct {
 		text   string
 		rows   string
@@ -325,7 +328,7 @@ func TestJSONLines(t *testing.T) {
 				if m, ok := d.failed[i]; ok {
 					got = append(got, fmt.Sprintf("%d:%s", i, m))
 				} else {
-					got = append(got, show(d.rows[k]))
+					got = append(got, showValue(d.rows[k]))
 					k++
 				}
 			}
@@ -341,7 +344,7 @@ func TestJSONLines(t *testing.T) {
 }
 
 func TestJSONList(t *testing.T) {
-	f := &jsonFormat{columns: columns("a: int; s: string")}
+	f := &jsonFormat{columns: jsonColumns("a: int; s: string")}
 	for _, c := range []struct{ text, rows, err string }{
 		{`[]`, "", ""},
 		{" \n[ ]\n", "", ""},
@@ -376,7 +379,7 @@ func TestJSONList(t *testing.T) {
 				if m, ok := d.failed[i]; ok {
 					got = append(got, fmt.Sprintf("%d:%s", i, m))
 				} else {
-					got = append(got, show(d.rows[k]))
+					got = append(got, showValue(d.rows[k]))
 					k++
 				}
 			}
@@ -388,7 +391,7 @@ func TestJSONList(t *testing.T) {
 }
 
 func TestJSONChangeColumn(t *testing.T) {
-	f := &jsonFormat{columns: columns("a: int"), change: true}
+	f := &jsonFormat{columns: jsonColumns("a: int"), change: true}
 	d, err := decodeJSON(f, `{"_change":"+I","a":1}
 {"a":1,"_change":"-U"}
 {"a":x,"_change":"-U"}
@@ -403,7 +406,7 @@ func TestJSONChangeColumn(t *testing.T) {
 }
 
 func TestJSONDepth(t *testing.T) {
-	f := &jsonFormat{columns: columns("a: any?")}
+	f := &jsonFormat{columns: jsonColumns("a: any?")}
 	for _, open := range []string{"[", `{"":`} {
 		text := `{"a":` + strings.Repeat(open, 100_000) + "\n{\"a\":1}\n{\"b\":" + strings.Repeat(open, 250_000) + "\n{\"a\":2}\n"
 		d, err := decodeJSON(f, text, 0)
@@ -423,7 +426,7 @@ func TestJSONDepth(t *testing.T) {
 
 func TestJSONLongLine(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef", 100<<20/16)
-	d, err := decodeJSON(&jsonFormat{columns: columns("a: string; b: int")}, `{"a":"`+long+`","b":1}`+"\n"+`{"a":"x","b":2}`, 64<<20)
+	d, err := decodeJSON(&jsonFormat{columns: jsonColumns("a: string; b: int")}, `{"a":"`+long+`","b":1}`+"\n"+`{"a":"x","b":2}`, 64<<20)
 	require.NoError(t, err)
 	require.Len(t, d.rows, 2)
 	require.True(t, d.rows[0][0] == long)
@@ -431,7 +434,7 @@ func TestJSONLongLine(t *testing.T) {
 
 // Objects of different shape take turns: what is foretold is often wrong, and must never be believed.
 func TestJSONKeyOrder(t *testing.T) {
-	f := &jsonFormat{columns: columns("a: int?; b: int?; c: {a: int?, b: int?}?")}
+	f := &jsonFormat{columns: jsonColumns("a: int?; b: int?; c: {a: int?, b: int?}?")}
 	var text strings.Builder
 	var want []string
 	shapes := [][2]string{
@@ -454,7 +457,7 @@ func TestJSONKeyOrder(t *testing.T) {
 	require.Empty(t, d.failed)
 	require.Len(t, d.rows, len(want))
 	for i, r := range d.rows {
-		require.Equal(t, want[i], show(r))
+		require.Equal(t, want[i], showValue(r))
 	}
 }
 
@@ -478,7 +481,7 @@ func jsonVerdicts(t testing.TB) (dir string, list []verdict) {
 
 func TestJSONSuite(t *testing.T) {
 	dir, list := jsonVerdicts(t)
-	f := &jsonFormat{columns: columns("name: string; v: any; w: any?")}
+	f := &jsonFormat{columns: jsonColumns("name: string; v: any; w: any?")}
 	var text strings.Builder
 	var want []verdict
 	for _, v := range list {
@@ -488,7 +491,7 @@ func TestJSONSuite(t *testing.T) {
 			assert.Equal(t, v.Expect == "accept", ok, v.File)
 		}
 		if v.Expect == "accept" {
-			d, err := decodeJSON(&jsonFormat{columns: columns("v: any")}, "[{\"v\":"+string(b)+"}]", 0)
+			d, err := decodeJSON(&jsonFormat{columns: jsonColumns("v: any")}, "[{\"v\":"+string(b)+"}]", 0)
 			require.NoError(t, err)
 			require.Empty(t, d.failed, v.File)
 			assertValue(t, v, d.rows[0][0].(string))
@@ -531,7 +534,7 @@ func FuzzJSON(f *testing.F) {
 		`{"l":[1,2],"r":{"x":"y"},"t":"2026-01-31","d":"1h","y":"aGk=","f":1e5,"g":true}`, "{\n\"a\":1}", "\"\xff\"", `[1,]`, `{"a":1}}`} {
 		f.Add([]byte(s))
 	}
-	form := &jsonFormat{columns: columns("a: int?; f: float?; s: string; g: bool?; t: time?; m: time ms?; d: duration?; y: bytes?; l: [int]?; r: {x: string, n: {z: any?}?}?; v: any?")}
+	form := &jsonFormat{columns: jsonColumns("a: int?; f: float?; s: string; g: bool?; t: time?; m: time ms?; d: duration?; y: bytes?; l: [int]?; r: {x: string, n: {z: any?}?}?; v: any?")}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if got, want := validJSON(b), json.Valid(b) && utf8.Valid(b); got != want {
 			t.Fatalf("valid: %v, want %v: %q", got, want, b)

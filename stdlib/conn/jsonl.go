@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -60,10 +61,15 @@ func jsonInfo(a *types.ConnArgs, declared *types.Schema, env *exec.Env) (types.S
 	return info, nil
 }
 
-func jsonOpen(s *spec.Scan) ([]exec.Source, error) {
+func jsonOpen(s *spec.Scan) ([]exec.Source, error) { return openFiles(s, newJSONFormat(s), jsonExts) }
+
+func newJSONFormat(s *spec.Scan) *jsonFormat {
 	f := &jsonFormat{change: optBool(s.Args, "changes")}
 	for _, c := range s.Columns {
 		f.columns = append(f.columns, s.Schema.Fields[c])
+	}
+	if slices.Contains(optStrings(s.Args, "path"), stdio) {
+		return f // to look at it again would take from what is being read
 	}
 	f.hint.ask = func() *jsonSample {
 		g, err := jsonInfer(s.Args, s.Env)
@@ -72,5 +78,5 @@ func jsonOpen(s *spec.Scan) ([]exec.Source, error) {
 		}
 		return g
 	}
-	return openFiles(s, f, jsonExts)
+	return f
 }

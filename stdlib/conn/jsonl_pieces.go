@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// jsonPieces cuts a text that is not lines into its values, by brackets and quotes alone, so that a value that is
-// malformed does not hide where the next one starts.
+// jsonPieces cuts a text that is not lines into its values, by brackets and quotes alone, where a value is malformed or
+// not there as a whole: it does not hide where the next one starts.
 type jsonPieces struct {
 	opened, closed bool // the list has been opened, closed
 	some           bool // a value has been seen
@@ -35,6 +35,15 @@ func (d *jsonDecoder) several(text []byte, final bool, out *parts) (int, error) 
 			p++
 			continue
 		}
+		if end := d.whole(text, p, out); end >= 0 {
+			z.done, z.depth, z.quoted = 0, 0, false
+			z.some, z.closed = true, list && text[end] == ']'
+			p = end
+			if list {
+				p++
+			}
+			continue
+		}
 		end, found := z.end(text, p, list)
 		if !found && !final {
 			return p, nil
@@ -54,6 +63,23 @@ func (d *jsonDecoder) several(text []byte, final bool, out *parts) (int, error) 
 			p++
 		}
 	}
+}
+
+// whole decodes the value at p if it is right and followed by what may follow, and returns that place: what most values
+// are. Else it leaves no trace and returns -1.
+func (d *jsonDecoder) whole(text []byte, p int, out *parts) int {
+	i := d.next(text, p, out)
+	end := d.scan.row(text, p, i)
+	if end >= 0 && d.layout.style == jsonList {
+		if end = d.scan.space(text, end); end >= len(text) || text[end] != ',' && text[end] != ']' {
+			end = -1
+		}
+	}
+	if end < 0 {
+		d.part.n--
+		d.part.starts = d.part.starts[:i]
+	}
+	return end
 }
 
 var errUnclosed = errors.New("the JSON list has no end: the file seems to be cut off")

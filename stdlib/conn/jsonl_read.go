@@ -26,8 +26,8 @@ type jsonHint struct {
 	sample *jsonSample
 }
 
-// of returns what to add to a message about the value at a path.
-func (h *jsonHint) of(path string) string {
+// of returns what to add to a message about the value at a path, which starts with first.
+func (h *jsonHint) of(path string, first byte) string {
 	h.once.Do(func() {
 		if h.ask != nil {
 			h.sample = h.ask()
@@ -36,7 +36,7 @@ func (h *jsonHint) of(path string) string {
 	if h.sample == nil {
 		return ""
 	}
-	return h.sample.why(path)
+	return h.sample.why(path, first)
 }
 
 // changeColumn is the name under which the kind of change is read and written.
@@ -208,8 +208,8 @@ func (d *jsonDecoder) guess(text []byte) int {
 // failed notes that row i, whose text starts at p, failed.
 func (d *jsonDecoder) failed(text []byte, p, i int) {
 	err := d.scan.problem(text, p)
-	if f := d.scan.field; f != nil && f != d.scan.root {
-		err = fmt.Errorf("%w%s", err, d.layout.hint.of(f.path))
+	if s := d.scan; s.field != nil && s.field != s.root && s.at >= 0 {
+		err = fmt.Errorf("%w%s", err, d.layout.hint.of(s.field.path, text[s.at]))
 	}
 	d.part.failed = append(d.part.failed, failure{i, err})
 	d.scan.lose(i)

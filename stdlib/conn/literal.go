@@ -51,7 +51,9 @@ func listElem(values []any, t types.Type) (types.Type, error) {
 		if err != nil {
 			return types.Type{}, err
 		}
-		if out, err = types.Unify(out, e); err != nil {
+		if i == 0 {
+			out = e
+		} else if out, err = types.Unify(out, e); err != nil {
 			return types.Type{}, fmt.Errorf("value %d of the list: %w", i+1, err)
 		}
 	}

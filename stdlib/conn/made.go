@@ -44,8 +44,6 @@ func (m made) open(s *spec.Scan) []exec.Source {
 	}
 	if m.ticks >= 0 {
 		width = min(width, int(max(1, (m.ticks+m.chunk-1)/m.chunk)))
-	} else {
-		s.Env.Stats.Unbounded.Store(true)
 	}
 	s.Env.Splits.Name(s.Ordinal, 0, s.Name)
 	shared := &madeSplit{made: m, scan: s, width: width, high: types.MinInstant}
@@ -176,14 +174,14 @@ func (t *madeTask) prepare(from, to int64) {
 // dropFailed takes the failed rows out of the selection.
 func (t *madeTask) dropFailed() {
 	bad := vec.NewBitmap(t.batch.N)
-	schema := types.Schema{}
+	var fields []types.Field
 	for _, c := range t.split.scan.Columns {
-		schema.Fields = append(schema.Fields, t.split.scan.Schema.Fields[c])
+		fields = append(fields, t.split.scan.Schema.Fields[c])
 	}
 	for _, f := range t.failed {
 		row := int(f.Row)
 		bad.Set(row)
-		f.Raw = rowText(schema, t.batch, row)
+		f.Raw = string(vec.AppendRowJSON(nil, fields, t.batch.Cols, row))
 	}
 	sel := make([]uint32, 0, t.batch.N)
 	for i := range t.batch.N {
@@ -258,13 +256,4 @@ func behind(t types.Instant, lag int64) types.Instant {
 		return types.MinInstant
 	}
 	return t - lag
-}
-
-// rowText prints a row for messages, as a script would write it.
-func rowText(s types.Schema, b *vec.Batch, row int) string {
-	values := map[string]any{}
-	for i, f := range s.Fields {
-		values[f.Name] = b.Cols[i].Value(row)
-	}
-	return types.FormatConst(types.RecordOf(s.Fields...), values)
 }

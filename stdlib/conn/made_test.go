@@ -1,8 +1,6 @@
 package conn
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -140,7 +138,7 @@ func (r *sourceRun) run() []*vec.Batch {
 	return out
 }
 
-// text prints everything that is known of rows.
+// rowsText prints everything that is known of rows.
 func rowsText(batches []*vec.Batch) string {
 	var s strings.Builder
 	for _, b := range batches {
@@ -167,26 +165,4 @@ func rowsText(batches []*vec.Batch) string {
 		}
 	}
 	return s.String()
-}
-
-// casesDir is the folder of data from elsewhere; the test is skipped where it is absent.
-func casesDir(t testing.TB, folder string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above")
-		}
-	}
-	dir = filepath.Join(dir, "..", "shared", "cases", folder)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no folder %s: these cases do not run", dir)
-	}
-	return dir
 }

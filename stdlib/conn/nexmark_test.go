@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,26 +163,92 @@ func TestNexmarkFiles(t *testing.T) {
 	}
 }
 
-// TestNexmarkTasks: whatever the number of tasks and the columns that are read, rows, positions and lateness agree.
+// TestNexmarkTasks: whatever the number of tasks and the size of the chunks, rows, positions and lateness agree.
 func TestNexmarkTasks(t *testing.T) {
 	for _, kind := range []string{"bid", "auction", "person", "all"} {
-		for _, disorder := range []int64{1, 1000, 7} {
-			args := map[string]any{"kind": kind, "events": int64(30_000), "disorder": disorder, "first": int64(12_345)}
-			run := func(width int) string {
+		for _, disorder := range []int64{1, 1000} {
+			run := func(width int, rate float64) string {
+				args := map[string]any{"kind": kind, "events": int64(7000), "disorder": disorder, "first": int64(12_345), "rate": rate}
 				r := newSourceRun(t, "nexmark", args, width)
 				r.scan.Lag = int64(20 * time.Millisecond)
 				return rowsText(r.run())
 			}
-			want := run(1)
+			want := run(1, 0)
 			if late := strings.Contains(want, " late for "); late != (disorder == 1000) {
 				t.Errorf("%s in groups of %d: late rows: %v", kind, disorder, late)
 			}
-			for width := 2; width <= 5; width++ {
-				if got := run(width); got != want {
-					t.Errorf("%s in groups of %d: other rows with %d tasks", kind, disorder, width)
+			for width := 2; width <= 3; width++ {
+				for _, rate := range []float64{0, 20_000} { // a rate makes small chunks
+					if run(width, rate) != want {
+						t.Errorf("%s in groups of %d: other rows with %d tasks at rate %v", kind, disorder, width, rate)
+					}
 				}
 			}
 		}
+	}
+}
+
+// TestMadeParallel runs the tasks of a source side by side, each woken as the scheduler would.
+func TestMadeParallel(t *testing.T) {
+	args := map[string]any{"kind": "bid", "events": int64(60_000), "disorder": int64(500)}
+	columns := []int{0, 5}
+	plain := newSourceRun(t, "nexmark", args, 1)
+	plain.scan.Columns, plain.scan.Lag = columns, int64(10*time.Millisecond)
+	plain.scan.Time = func(b *vec.Batch, _ func(int, error)) { b.Time = b.Cols[1].Ints }
+	want := rowsText(plain.run())
+
+	r := newSourceRun(t, "nexmark", args, 4)
+	r.scan.Columns, r.scan.Lag, r.scan.Time = columns, plain.scan.Lag, plain.scan.Time
+	wake := make([]chan struct{}, 4)
+	for i := range wake {
+		wake[i] = make(chan struct{}, 1)
+		r.scan.Hosts[i].Wake = func() {
+			select {
+			case wake[i] <- struct{}{}:
+			default:
+			}
+		}
+	}
+	chunks := make([][]*vec.Batch, 1000)
+	var tasks sync.WaitGroup
+	for i, s := range r.open() {
+		tasks.Go(func() {
+			var rows []*vec.Batch
+			out := exec.NewTap(func(_ int, it exec.Item) {
+				switch it.Kind {
+				case exec.Rows:
+					rows = append(rows, it.Batch)
+				case exec.ChunkEnd:
+					chunks[it.N], rows = rows, nil
+				}
+			})
+			for {
+				status, err := s.Poll(out)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				switch status {
+				case exec.Done:
+					return
+				case exec.Idle:
+					select {
+					case <-wake[i]:
+					case <-time.After(10 * time.Second):
+						t.Error("never woken")
+						return
+					}
+				}
+			}
+		})
+	}
+	tasks.Wait()
+	var all []*vec.Batch
+	for _, rows := range chunks {
+		all = append(all, rows...)
+	}
+	if rowsText(all) != want {
+		t.Error("other rows")
 	}
 }
 
@@ -404,7 +471,7 @@ func TestMadeFailures(t *testing.T) {
 		if rows+errors != 9200 || r.scan.Env.Stats.RowsIn.Load() != 9200 || errors < 1000 {
 			t.Errorf("%d rows and %d errors", rows, errors)
 		}
-		if !strings.Contains(firstError, "too cheap, src, {auction: 1000, bidder: 1010, price: 235, channel: \"Facebook\", ") {
+		if !strings.Contains(firstError, "too cheap, src, {\"auction\":1000,\"bidder\":1010,\"price\":235,") {
 			t.Error(firstError)
 		}
 	}

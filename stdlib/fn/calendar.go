@@ -41,12 +41,12 @@ func daysOf(ns int64) int64 { return floorDiv(ns, nsDay) }
 
 // civil returns year, month and day of a day of the Gregorian calendar.
 func civil(days int64) (year, month, day int) {
-	z := uint64(days + 719468 + 400*146097) // days since 1 March of year -400: never negative for an int64 time
+	z := uint64(days + 719468) // days since 1 March of year 0: never negative for an int64 time
 	era, doe := z/146097, uint32(z%146097)
 	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
 	doy := doe - (365*yoe + yoe/4 - yoe/100)
 	mp := (5*doy + 2) / 153
-	year, month, day = int(yoe)+int(era)*400-400, int(mp)+3, int(doy-(153*mp+2)/5)+1
+	year, month, day = int(yoe)+int(era)*400, int(mp)+3, int(doy-(153*mp+2)/5)+1
 	if month > 12 {
 		month -= 12
 		year++

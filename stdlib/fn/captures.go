@@ -48,13 +48,14 @@ func capturesKernel(c *eval.Call) {
 	for _, k := range c.Out.Kids {
 		k.Valid = vec.NewBitmap(c.N)
 	}
+	var buf [32]int
 	each(c, func(i int) {
 		re, err := ps.at(i)
 		if err != nil {
 			c.Fail(i, err)
 			return
 		}
-		loc := re.Find(in[i])
+		loc := re.Find(in[i], buf[:0])
 		if loc == nil {
 			return
 		}

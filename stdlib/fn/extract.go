@@ -61,6 +61,7 @@ func extractKernel(c *eval.Call) {
 		groups = of[int64](c.Args[2])
 	}
 	ps := newPatterns(c, 1)
+	var buf [32]int
 	each(c, func(i int) {
 		re, err := ps.at(i)
 		if err != nil {
@@ -72,12 +73,12 @@ func extractKernel(c *eval.Call) {
 			c.Fail(i, fmt.Errorf("`extract`: there is no group %d: %s", g, groupCount(re)))
 			return
 		}
-		lo, hi := re.FindGroup(in[i], int(g))
-		if lo < 0 {
+		loc := re.Find(in[i], buf[:0])
+		if loc == nil || loc[2*g] < 0 {
 			c.SetNull(i)
 			return
 		}
-		out[i] = in[i][lo:hi]
+		out[i] = in[i][loc[2*g]:loc[2*g+1]]
 	})
 }
 

@@ -16,12 +16,19 @@ func hourUTC(c *eval.Call) {
 	in, out := c.Args[0].Col.Ints, c.Out.Ints
 	if c.Sel == nil {
 		in = in[:len(out)]
-		for i := range out {
-			out[i] = floorMod(in[i], nsDay) / nsHour
+		for i, t := range in {
+			out[i] = hourOf(t)
 		}
 		return
 	}
 	for _, i := range c.Sel {
-		out[i] = floorMod(in[i], nsDay) / nsHour
+		out[i] = hourOf(in[i])
 	}
+}
+
+func hourOf(t int64) int64 {
+	if t >= 0 {
+		return int64(uint32(uint64(t)/uint64(nsHour)) % 24)
+	}
+	return floorMod(t, nsDay) / nsHour
 }

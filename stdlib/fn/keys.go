@@ -11,17 +11,21 @@ var _ = define(spec.Func{
 		Text:     "The names of the fields of a record, or of the members of a JSON object in its order.",
 		Examples: []spec.Example{{Code: "keys({a: 1, b: true})", Want: `["a", "b"]`}, {Code: `keys(fromJSON("{\"x\": 1}"))`, Want: `["x"]`}}},
 	Overloads: []spec.Overload{
-		{Sig: sig(stringsT, types.Type{Kind: types.Record}), Kernel: texts(func(c *eval.Call, to []string, _ int) []string {
+		{Sig: sig(stringsT, types.Type{Kind: types.Record}), Kernel: texts(func(c *eval.Call) func(to []string, i int) []string {
+			var names []string
 			for _, f := range c.Args[0].Col.Type.Fields {
-				to = append(to, f.Name)
+				names = append(names, f.Name)
 			}
-			return to
+			return func(to []string, _ int) []string { return append(to, names...) }
 		})},
-		{Sig: sig(stringsT, anyT), Kernel: texts(func(c *eval.Call, to []string, i int) []string {
-			for name := range eval.JSONMembers(c.Args[0].Col.Strs[i]) {
-				to = append(to, name)
+		{Sig: sig(stringsT, anyT), Kernel: texts(func(c *eval.Call) func(to []string, i int) []string {
+			in := c.Args[0].Col.Strs
+			return func(to []string, i int) []string {
+				for name := range eval.JSONMembers(in[i]) {
+					to = append(to, name)
+				}
+				return to
 			}
-			return to
 		})},
 	},
 })

@@ -6,18 +6,20 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// pick makes a kernel whose result is a list of elements of its first argument, by their numbers among all elements:
-// f appends those of row i, which has the elements from lo to hi.
-func pick(f func(c *eval.Call, to []uint32, i, lo, hi int) []uint32) eval.Kernel {
+// picker appends the numbers of elements that the result of row i has; the row's own are those from lo to hi.
+type picker func(to []uint32, i, lo, hi int) []uint32
+
+// pick makes a kernel whose result is a list of elements of its first argument. f is called once a batch.
+func pick(f func(c *eval.Call) picker) eval.Kernel {
 	return func(c *eval.Call) {
 		a := c.Args[0].Col
-		elems := a.Kids[0]
+		pick := f(c)
 		var idx []uint32
 		offsets(c, func(i int) int {
-			idx = f(c, idx, i, int(a.Offs[i]), int(a.Offs[i+1]))
+			idx = pick(idx, i, int(a.Offs[i]), int(a.Offs[i+1]))
 			return len(idx)
 		})
-		c.Out.Kids = []*vec.Column{elems.Gather(idx)}
+		c.Out.Kids = []*vec.Column{a.Kids[0].Gather(idx)}
 	}
 }
 
@@ -39,13 +41,15 @@ func offsets(c *eval.Call, f func(i int) int) {
 	}
 }
 
-// texts makes a kernel whose result is a list of strings; f appends those of row i.
-func texts(f func(c *eval.Call, to []string, i int) []string) eval.Kernel {
+// texts makes a kernel whose result is a list of strings. f is called once a batch; what it returns appends those of
+// row i.
+func texts(f func(c *eval.Call) func(to []string, i int) []string) eval.Kernel {
 	return func(c *eval.Call) {
 		size, _ := c.Memo.(int)
 		out := make([]string, 0, size)
+		row := f(c)
 		offsets(c, func(i int) int {
-			out = f(c, out, i)
+			out = row(out, i)
 			return len(out)
 		})
 		if len(out) > size {

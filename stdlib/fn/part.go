@@ -28,28 +28,29 @@ var _ = define(spec.Func{
 	}}},
 })
 
-// partByte looks at each byte: pieces are short, and finding the next separator by a call costs more.
+// partByte is partText for a separator of one byte: pieces are short, and finding each by a call costs more.
 func partByte(s string, sep byte, n int64) (string, bool) {
 	if n < 0 {
-		n += 1 + int64(strings.Count(s, string(rune(sep))))
-	}
-	if n < 0 {
-		return "", false
-	}
-	k := 0
-	for ; n > 0; n-- {
-		for k < len(s) && s[k] != sep {
-			k++
-		}
-		if k++; k > len(s) {
+		if n += 1 + int64(strings.Count(s, string(rune(sep)))); n < 0 {
 			return "", false
 		}
 	}
-	end := k
-	for end < len(s) && s[end] != sep {
-		end++
+	pattern := ones * uint64(sep)
+	start := 0
+	for k := 0; k < len(s); k += 8 {
+		for marks := zeros(load(s, k) ^ pattern); marks != 0; marks &= marks - 1 {
+			at := k + lowest(marks)
+			if at >= len(s) {
+				break // the zeros past the end
+			}
+			if n == 0 {
+				return s[start:at], true
+			}
+			n--
+			start = at + 1
+		}
 	}
-	return s[k:end], true
+	return s[start:], n == 0
 }
 
 func partText(s, sep string, n int64) (string, bool) {

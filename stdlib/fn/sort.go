@@ -36,30 +36,29 @@ func badOrder(s string) error {
 	return fmt.Errorf("the order is \"asc\" or \"desc\", not %q", short(s))
 }
 
-func sortPick(c *eval.Call, to []uint32, i, lo, hi int) []uint32 {
-	desc := false
+func sortPick(c *eval.Call) picker {
+	elems := c.Args[0].Col.Kids[0]
+	orders := arg[string]{[]string{"asc"}, 0}
 	if len(c.Args) > 1 {
-		orders := of[string](c.Args[1])
-		switch s := orders.at(i); s {
-		case "asc":
-		case "desc":
-			desc = true
-		default:
-			c.Fail(i, badOrder(s))
+		orders = of[string](c.Args[1])
+	}
+	return func(to []uint32, i, lo, hi int) []uint32 {
+		order := orders.at(i)
+		if order != "asc" && order != "desc" {
+			c.Fail(i, badOrder(order))
 			return to
 		}
-	}
-	start := len(to)
-	for j := lo; j < hi; j++ {
-		to = append(to, uint32(j))
-	}
-	elems := c.Args[0].Col.Kids[0]
-	slices.SortStableFunc(to[start:], func(a, b uint32) int {
-		o := vec.Compare(elems, int(a), elems, int(b))
-		if desc && !elems.Null(int(a)) && !elems.Null(int(b)) {
-			return -o
+		start := len(to)
+		for j := lo; j < hi; j++ {
+			to = append(to, uint32(j))
 		}
-		return o
-	})
-	return to
+		slices.SortStableFunc(to[start:], func(a, b uint32) int {
+			o := vec.Compare(elems, int(a), elems, int(b))
+			if order == "desc" && !elems.Null(int(a)) && !elems.Null(int(b)) {
+				return -o
+			}
+			return o
+		})
+		return to
+	}
 }

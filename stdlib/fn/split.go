@@ -21,14 +21,13 @@ var _ = define(spec.Func{
 
 // splitBy makes the kernel of split and splitAfter: keep is how much of the separator a piece keeps (all or nothing).
 func splitBy(keep int) eval.Kernel {
-	return texts(func(c *eval.Call, to []string, i int) []string {
-		s, sep := c.Args[0].Col.Strs[i], of[string](c.Args[1])
-		limit := int64(-1)
+	return texts(func(c *eval.Call) func(to []string, i int) []string {
+		in, sep := c.Args[0].Col.Strs, of[string](c.Args[1])
+		limit := arg[int64]{[]int64{-1}, 0}
 		if len(c.Args) > 2 {
-			n := of[int64](c.Args[2])
-			limit = n.at(i)
+			limit = of[int64](c.Args[2])
 		}
-		return appendPieces(to, s, sep.at(i), limit, keep)
+		return func(to []string, i int) []string { return appendPieces(to, in[i], sep.at(i), limit.at(i), keep) }
 	})
 }
 

@@ -47,14 +47,15 @@ type Flat struct{}
 // Free has nothing to forget.
 func (Flat) Free(Groups) {}
 
-// Flat marks the aggregate as one whose groups need no Free.
-func (Flat) Flat() {}
+// KeepsNothing marks the aggregate as one whose groups need no Free.
+func (Flat) KeepsNothing() {}
 
 // Groups are rows of a state.Rows, and where the aggregate's words are in them.
 type Groups struct {
 	Rows *state.Rows
 	Off  int
 	IDs  []uint32
+	One  bool // all IDs are the same: what is added may be summed up first
 }
 
 // Words returns the aggregate's words of the i-th group; good until rows are added.
@@ -88,7 +89,7 @@ func (in *Input) NotNull(g Groups) (Groups, []uint32) {
 			in.rows = append(in.rows, r)
 		}
 	}
-	return Groups{g.Rows, g.Off, in.ids}, in.rows
+	return Groups{g.Rows, g.Off, in.ids, g.One}, in.rows
 }
 
 // Order returns what orders row r among others: event time, then position.

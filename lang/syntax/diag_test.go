@@ -1,0 +1,86 @@
+package syntax
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSuggest(t *testing.T) {
+	for _, c := range []struct{ word, want string }{
+		{"wehre", "where"}, {"agregate", "aggregate"}, {"slect", "select"}, {"WHERE", "where"}, {"deriv", "derive"},
+		{"tpo", "top"}, {"unoin", "union"}, {"spilt", "split"}, {"lmit", "limit"}, {"sampel", "sample"}, {"a", ""}, {"", ""},
+		{"customers", ""}, {"xyz", ""}, {"where", ""}, {"in", ""}, {"amount", ""},
+	} {
+		require.Equal(t, c.want, Suggest(c.word, stageWords), c.word)
+	}
+	require.Equal(t, "name", Suggest("nam", []string{"nan", "name"}), "the longer common beginning wins")
+	require.Equal(t, "größe", Suggest("grösse", []string{"größe", "x"}))
+}
+
+func TestRenderWindow(t *testing.T) {
+	src := NewSource("t.ebb", "// head\n"+strings.Repeat("é", 1000)+"\tbad"+strings.Repeat("x", 1000)+"\nnext")
+	at := strings.Index(src.Text, "bad")
+	d := Diagnostic{Code: "P001", Span: Span{src.Pos(at), src.Pos(at + 3)}, Message: "m", Help: "h"}
+	lines := strings.Split(Render(src, d), "\n")
+	require.Equal(t, "t.ebb:2:1002: error[P001]: m", lines[0])
+	require.LessOrEqual(t, len([]rune(lines[1])), renderWidth+2)
+	require.Equal(t, strings.Index(string(asBytes(lines[1])), "bad"), strings.Index(lines[2], "^"), "the caret stands under the text")
+	require.Equal(t, "help: h", lines[3])
+	require.Contains(t, lines[1], "\tbad")
+	require.Contains(t, lines[2], "\t^^^")
+}
+
+// asBytes replaces each rune by one byte, so that indexes count runes.
+func asBytes(s string) []byte {
+	var out []byte
+	for _, r := range s {
+		if r > 127 {
+			r = '?'
+		}
+		out = append(out, byte(r))
+	}
+	return out
+}
+
+func TestDurationsAndTimes(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"5s": 5 * time.Second, "1h30m": 90 * time.Minute, "250ms": 250 * time.Millisecond, "7d": 168 * time.Hour, "1w": 168 * time.Hour,
+		"1.5h": 90 * time.Minute, "1_000ms": time.Second, "3us2ns": 3002, "106751d": 106751 * 24 * time.Hour, "0.1ms": 100 * time.Microsecond,
+	} {
+		got, err := ParseDuration(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "5", "h", "5x", "1m1h", "1m1m", "106752d", "99999999999999999999s", "1..5s", "-5s"} {
+		_, err := ParseDuration(text)
+		require.Error(t, err, text)
+	}
+	at, err := ParseTime("@2026-01-31T10:00:00.250+02:00")
+	require.NoError(t, err)
+	require.Equal(t, "2026-01-31T08:00:00.25Z", at.Format(time.RFC3339Nano))
+	for _, text := range []string{"2026-02-30", "2026-01-31T", "@", "2026-01-31T10"} {
+		_, err := ParseTime(text)
+		require.Error(t, err, text)
+	}
+}
+
+func TestUnquote(t *testing.T) {
+	for lit, want := range map[string]string{
+		`"a\tb"`: "a\tb", `'it\'s'`: "it's", "`a``b`": "a`b", `"\u{1F600}"`: "😀", `"\u00e9\x41\101"`: "éAA", `""`: "", "x": "x",
+	} {
+		require.Equal(t, want, Unquote(lit), lit)
+	}
+}
+
+// TestCodes keeps the table of codes complete, and every code in the test data, so that each has a case that shows it.
+func TestCodes(t *testing.T) {
+	form := regexp.MustCompile(`^P\d{3}$`)
+	for code, text := range Codes {
+		require.Regexp(t, form, string(code))
+		require.NotEmpty(t, text)
+	}
+}

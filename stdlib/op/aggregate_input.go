@@ -1,0 +1,183 @@
+package op
+
+import (
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// inputs evaluates the keys and arguments of an aggregate over its input.
+type inputs struct {
+	prog   *eval.Prog // keys, then arguments; nil behind a partial aggregation
+	keys   int
+	cols   []*vec.Column
+	ctx    eval.Ctx
+	fail   spec.Fail
+	env    *exec.Env
+	all    []uint32
+	hashes []uint64
+	rows   rowsIn
+	shape  partialShape
+}
+
+// rowsIn is a batch as the stage sees it: the rows that count, with keys and arguments as columns.
+type rowsIn struct {
+	b      *vec.Batch
+	n      int      // physical rows
+	rows   []uint32 // those that count
+	keys   []*vec.Column
+	args   []*vec.Column
+	hashes []uint64 // of the keys of rows[i]
+	time   []int64
+	mark   []int64
+	pos    []uint64
+	change []vec.Change
+
+	// Behind a partial aggregation: the slice of each physical row, and the end of the first window that it counts in.
+	slice, open []int64
+}
+
+func newInputs(c *spec.StageContext, args []*types.Expr) (*inputs, error) {
+	in := &inputs{keys: len(c.Args.By), fail: c.Fail, env: c.Env}
+	if c.Partial {
+		in.shape = shapeOf(c)
+		return in, nil
+	}
+	exprs := make([]*types.Expr, 0, len(c.Args.By)+len(args))
+	for _, k := range c.Args.By {
+		exprs = append(exprs, k.Expr)
+	}
+	exprs = append(exprs, args...)
+	var err error
+	in.prog, err = eval.CompileAll(exprs, c.Lib)
+	in.cols = make([]*vec.Column, len(exprs))
+	return in, err
+}
+
+// take evaluates over b. What it returns is good until the next call; its columns live on.
+func (in *inputs) take(b *vec.Batch, out *exec.Out) (*rowsIn, error) {
+	r := &in.rows
+	if in.prog == nil {
+		cols := b.Cols
+		r.keys, cols = cols[:in.keys], cols[in.keys:]
+		if in.shape.sliced {
+			r.slice, r.open, cols = cols[0].Ints, cols[1].Ints, cols[2:]
+		}
+		r.args = cols
+	} else {
+		in.ctx.Reset(in.env.Now())
+		in.cols = make([]*vec.Column, len(in.cols))
+		in.prog.EvalAll(&in.ctx, b, nil, in.cols)
+		var err error
+		if b, err = in.fail(&in.ctx, b, out); err != nil {
+			return nil, err
+		}
+		r.keys, r.args = in.cols[:in.keys], in.cols[in.keys:]
+	}
+	r.b, r.n = b, b.N
+	r.time, r.mark, r.pos, r.change = b.Time, b.Mark, b.Pos, b.Change
+	r.rows = b.Sel
+	if r.rows == nil {
+		r.rows = in.identity(b.N)
+	}
+	in.hash(r)
+	return r, nil
+}
+
+func (in *inputs) hash(r *rowsIn) {
+	if cap(in.hashes) < len(r.rows) {
+		in.hashes = make([]uint64, max(len(r.rows), vec.MaxRows))
+	}
+	r.hashes = in.hashes[:len(r.rows)]
+	vec.Hash(&vec.Batch{N: r.n, Sel: r.b.Sel}, r.keys, r.hashes)
+}
+
+// identity returns the numbers from 0 to n-1, to be read only.
+func (in *inputs) identity(n int) []uint32 {
+	for i := len(in.all); i < n; i++ {
+		in.all = append(in.all, uint32(i))
+	}
+	return in.all[:n]
+}
+
+// keyTypes returns the types of the keys.
+func keyTypes(a *types.StageArgs) []types.Type {
+	ts := make([]types.Type, len(a.By))
+	for i, k := range a.By {
+		ts[i] = k.Expr.Type
+	}
+	return ts
+}
+
+// lateness takes late rows aside: it counts them and sends them, as they came, to the port of late rows.
+type lateness struct {
+	port  int
+	stats *exec.Stats
+	rows  []uint32
+}
+
+func (l *lateness) add(r uint32) { l.rows = append(l.rows, r) }
+
+// send gives out the late rows of b; those are in the order of the batch.
+func (l *lateness) send(b *vec.Batch, out *exec.Out) {
+	if len(l.rows) == 0 {
+		return
+	}
+	if l.stats != nil {
+		l.stats.Late.Add(int64(len(l.rows)))
+	}
+	if l.port > 0 {
+		out.EmitTo(l.port, b.Select(append([]uint32(nil), l.rows...)))
+	}
+	l.rows = l.rows[:0]
+}
+
+// clock gives rows the time of the machine, for windows by the clock.
+type clock struct {
+	now   func() int64
+	times []int64
+}
+
+// newClock returns nil for a window in event time.
+func newClock(c *spec.StageContext) *clock {
+	if !c.Args.Window.Processing {
+		return nil
+	}
+	return &clock{now: c.Env.Now}
+}
+
+func (k *clock) stamp(r *rowsIn) {
+	now := k.now()
+	if len(k.times) < r.n {
+		k.times = make([]int64, max(r.n, vec.MaxRows))
+	}
+	for i := range k.times[:r.n] {
+		k.times[i] = now
+	}
+	r.time, r.mark = k.times[:r.n], nil
+}
+
+// satAdd and satSub stay within event time.
+func satAdd(a, b int64) int64 {
+	c := a + b
+	if b >= 0 && c < a {
+		return types.MaxInstant
+	}
+	if b < 0 && c > a {
+		return types.MinInstant
+	}
+	return c
+}
+
+func satSub(a, b int64) int64 {
+	c := a - b
+	if b >= 0 && c > a {
+		return types.MinInstant
+	}
+	if b < 0 && c < a {
+		return types.MaxInstant
+	}
+	return c
+}

@@ -1,0 +1,187 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/state"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// revisions is what an updating windowed aggregate keeps on top of its panes: what it has given out for each window.
+// Windows come out early (emit changes) or when they fire, and again whenever a row comes that is not too late.
+type revisions struct {
+	early   bool
+	every   int64
+	allow   int64
+	windows map[int64]*openWindow
+	sum     *state.Table // the groups of a window that are being computed
+	ids     []uint32
+	found   []uint32
+	pairs   [2][]uint32
+}
+
+// openWindow is what was given out for the keys of a window.
+type openWindow struct {
+	end   int64
+	sent  *state.Table // words: what was given out, and whether the key has changed since
+	dirty []uint32
+}
+
+const (
+	owSent  = 0
+	owDirty = 2
+	owWords = 3
+)
+
+func newRevisions(c *spec.StageContext) *revisions {
+	return &revisions{early: c.Args.Emit.Changes, every: c.Args.Emit.Every, allow: c.Args.Late.Allow, windows: map[int64]*openWindow{}}
+}
+
+func (v *revisions) window(s *sliced, end int64) *openWindow {
+	ow := v.windows[end]
+	if ow == nil {
+		ow = &openWindow{end: end, sent: state.NewTable(s.panes.keys, owWords)}
+		v.windows[end] = ow
+	}
+	return ow
+}
+
+// mark notes that keys of the window have changed.
+func (ow *openWindow) mark(ids []uint32) {
+	for _, id := range ids {
+		if w := ow.sent.Rows().Word(id, ow.sent.Off()+owDirty); *w == 0 {
+			*w = 1
+			ow.dirty = append(ow.dirty, id)
+		}
+	}
+}
+
+// touch notes that the rows of the batch which are in pane p change windows: all that are open, or only those that have
+// fired.
+func (v *revisions) touch(s *sliced, p *pane, r *rowsIn) {
+	for end := p.open; ; end = s.grid.next(end) {
+		if end > s.w && !v.early {
+			return
+		}
+		ow := v.window(s, end)
+		v.ids = room(v.ids, len(p.rows))
+		ow.sent.Lookup(r.keys, p.rows, p.hashes, v.ids, true)
+		ow.mark(v.ids)
+		if end >= p.last {
+			return
+		}
+	}
+}
+
+// ends returns the ends of the windows up to w, in order.
+func (v *revisions) ends(w int64) []int64 {
+	var out []int64
+	for end := range v.windows {
+		if end <= w {
+			out = append(out, end)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// flush gives out all changes.
+func (v *revisions) flush(s *sliced, out *exec.Out) error {
+	for _, end := range v.ends(1<<63 - 1) {
+		for ow := v.windows[end]; len(ow.dirty) > 0; {
+			if err := v.part(s, ow, out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// advance has nothing to do by itself: what is owed follows from the time.
+func (v *revisions) advance(*sliced) error { return nil }
+
+// drain does a piece of what is owed: windows that fire, changes of windows that have fired, windows to forget.
+func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
+	if end, ok := s.nextEnd(); ok && end <= s.w {
+		_, of := s.popWindow()
+		if !v.early {
+			ow := v.window(s, end)
+			for _, p := range of {
+				v.ids, _ = p.table.All(0, p.table.Len(), v.ids[:0])
+				v.found = room(v.found, len(v.ids))
+				ow.sent.Find(p.table, v.ids, v.found, true)
+				ow.mark(v.found)
+			}
+		}
+		for _, p := range of {
+			s.goOn(p, end)
+		}
+		return true, nil
+	}
+	ends := v.ends(s.w)
+	for _, end := range ends {
+		if ow := v.windows[end]; len(ow.dirty) > 0 {
+			return true, v.part(s, ow, out)
+		}
+	}
+	for _, end := range ends {
+		if satAdd(end, v.allow) <= s.w {
+			v.forget(s, v.windows[end])
+		}
+	}
+	for _, p := range s.panes.all() {
+		if satAdd(p.last, v.allow) <= s.w {
+			s.drop(p)
+		}
+	}
+	return false, nil
+}
+
+// part computes some keys of a window anew and gives out what has changed.
+func (v *revisions) part(s *sliced, ow *openWindow, out *exec.Out) error {
+	ids := ow.dirty[:min(len(ow.dirty), vec.MaxRows)]
+	ow.dirty = ow.dirty[len(ids):]
+	if v.sum == nil {
+		v.sum = state.NewTable(s.panes.keys, s.panes.words)
+	}
+	sum := v.sum
+	v.ids = room(v.ids, len(ids))
+	sum.Find(ow.sent, ids, v.ids, true)
+	start := s.grid.start(ow.end)
+	for _, p := range s.panes.all() {
+		if p.start < start || p.start >= ow.end || p.open > ow.end {
+			continue
+		}
+		v.found = room(v.found, len(ids))
+		p.table.Find(sum, v.ids, v.found, false)
+		to, from := v.pairs[0][:0], v.pairs[1][:0]
+		for i, id := range v.found {
+			if id != state.None {
+				to, from = append(to, v.ids[i]), append(from, id)
+			}
+		}
+		v.pairs = [2][]uint32{to, from}
+		s.calls.merge(sum.Rows(), sum.Off(), to, p.table.Rows(), p.table.Off(), from)
+	}
+	r := &results{n: len(ids), keys: ow.sent.Keys(ids), calls: s.calls.results(sum.Rows(), sum.Off(), v.ids)}
+	r.start, r.end = filled(start, len(ids)), filled(ow.end, len(ids))
+	rows, off := ow.sent.Rows(), ow.sent.Off()
+	err := s.out.revise(r, func(i int) []uint64 { return rows.At(ids[i])[off+owSent:] },
+		func(i int) bool { return s.calls.lives(sum.Rows(), sum.Off(), v.ids[i]) }, out)
+	for _, id := range ids {
+		*rows.Word(id, off+owDirty) = 0
+	}
+	s.calls.clear(sum, sum.Off())
+	return err
+}
+
+// forget drops what is known of a window that has closed; what it gave out last stands.
+func (v *revisions) forget(s *sliced, ow *openWindow) {
+	ids, _ := ow.sent.All(0, ow.sent.Len(), nil)
+	for _, id := range ids {
+		state.FreeText(ow.sent.Rows().At(id)[ow.sent.Off()+owSent:], &s.out.sent)
+	}
+	delete(v.windows, ow.end)
+}
