@@ -183,6 +183,10 @@ func (p *Physical) JSON() (string, error) {
 	if out.Notes == nil {
 		out.Notes = []string{}
 	}
-	text, err := json.MarshalIndent(out, "", "  ")
-	return string(text) + "\n", err
+	var s strings.Builder
+	enc := json.NewEncoder(&s)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(out)
+	return s.String(), err
 }

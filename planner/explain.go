@@ -128,7 +128,7 @@ func (o *Op) String() string {
 	case EncodeOp:
 		return "encode " + writeName(o.Node)
 	case PartialOp:
-		return "pre-aggregate " + argsText(o.Node.Args)
+		return "pre-" + argsText(o.Node.Args)
 	case StageOp:
 		t := o.Node.String()
 		if o.Merges {

@@ -108,7 +108,11 @@ func (p *Plan) sweep() {
 			return
 		}
 		seen[n] = true
-		for _, in := range n.In {
+		for i, in := range n.In {
+			for in.Node.Kind == Rows && len(in.Node.Steps) == 0 && in.Port == 0 { // has nothing left to do
+				in = in.Node.In[0]
+			}
+			n.In[i] = in
 			visit(in.Node)
 		}
 		order = append(order, n)

@@ -9,7 +9,7 @@ import (
 // foldConstants evaluates what does not depend on the row, and drops filters that are always true.
 func foldConstants(p *Plan, lib *stdlib.Catalog) {
 	for _, n := range p.Nodes {
-		n.eachExpr(func(e *types.Expr) *types.Expr { return eval.Fold(e, lib) })
+		n.eachExpr(func(e *types.Expr) *types.Expr { return eval.Fold(e, lib).Rewrite(neutral) })
 		keep := n.Steps[:0]
 		for _, st := range n.Steps {
 			if isTrue(st.Where) || isTrue(st.Assert) {
@@ -22,3 +22,16 @@ func foldConstants(p *Plan, lib *stdlib.Catalog) {
 }
 
 func isTrue(e *types.Expr) bool { return e != nil && e.Op == types.OpConst && e.Value == true }
+
+// neutral drops operands that decide nothing: `x and true`, `x or false`.
+func neutral(e *types.Expr) *types.Expr {
+	if e.Op != types.OpAnd && e.Op != types.OpOr {
+		return e
+	}
+	for i, a := range e.Args {
+		if a.Op == types.OpConst && a.Value == (e.Op == types.OpAnd) {
+			return e.Args[1-i]
+		}
+	}
+	return e
+}

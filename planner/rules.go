@@ -19,6 +19,7 @@ var rules = []rule{
 	{"fuse rows", fuseRows},                 // before push-down, which moves filters inside one node
 	{"push filters down", pushFilters},      // before pruning: a filter may be all that reads a column
 	{"prune columns", pruneColumns},         // projection push-down, into the sources
+	{"merge projections", mergeProjections}, // after pruning, which may leave only names
 	{"push limits down", pushLimits},        // last: it only looks
 }
 

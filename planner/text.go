@@ -2,27 +2,33 @@ package planner
 
 import (
 	"fmt"
+	"reflect"
 	"sort"
 	"strings"
 
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib"
 )
 
-// connText prints a connector call with its arguments in order of their names, the path first.
+// connText prints a connector call as a script would write it: its first parameter, then what differs from the defaults.
 func connText(c *types.ConnArgs) string {
 	var parts []string
-	if p, ok := c.Args["path"].(string); ok {
-		parts = append(parts, fmt.Sprintf("%q", p))
-	}
-	var names []string
-	for n := range c.Args {
-		if n != "path" {
-			names = append(names, n)
+	for i, p := range stdlib.New().Conn(c.Name).Params {
+		v, ok := c.Args[p.Name]
+		if !ok || reflect.DeepEqual(v, p.Default) {
+			continue
 		}
-	}
-	sort.Strings(names)
-	for _, n := range names {
-		parts = append(parts, n+": "+anyText(c.Args[n]))
+		if one, ok := v.([]any); ok && len(one) == 1 && p.Type.Kind == types.List {
+			v = one[0] // a list option also takes one value
+		}
+		text := anyText(v)
+		if t, ok := c.Types[p.Name]; ok && (t.Kind == types.Time || t.Kind == types.Duration) {
+			text = types.FormatConst(t, v)
+		}
+		if i > 0 {
+			text = p.Name + ": " + text
+		}
+		parts = append(parts, text)
 	}
 	if len(c.Rows) > 0 {
 		parts = append(parts, "partition_by: {"+itemsText(c.Rows)+"}")

@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/eval"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -39,3 +41,12 @@ func (w *World) ReadScript(path string) (string, error) {
 
 // Getenv is env("NAME") of the language.
 func (w *World) Getenv(name string) (string, bool) { return os.LookupEnv(name) }
+
+// Fold evaluates an expression that reads no column, for constants of a script.
+func (w *World) Fold(e *types.Expr) (any, error) {
+	c := eval.Fold(e, w.Catalog)
+	if c.Op != types.OpConst {
+		return nil, fmt.Errorf("%s has no value", e)
+	}
+	return c.Value, nil
+}

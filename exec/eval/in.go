@@ -141,11 +141,12 @@ func (o *inConst) eval(r *run, n *node, sel []uint32) value {
 		for _, i := range r.rows(sel) {
 			s := a.Strs[i]
 			k := min(len(s), 63)
-			hit := truth(o.first[k] == s)
+			x := o.first[k]
+			hit := len(x) == len(s) && (k == 0 || x[0] == s[0] && x == s) // most texts that differ do so at once
 			for _, x := range o.more[k] {
-				hit |= truth(x == s)
+				hit = hit || x[0] == s[0] && x == s
 			}
-			v[i] = hit
+			v[i] = truth(hit)
 		}
 	}
 	o.fixNulls(r, a, v)

@@ -154,6 +154,10 @@ func relate(c *maker, e *types.Expr, n *node) (op, error) {
 		if lay == textLayout {
 			n.cost = 4
 		}
+		if m, ok := a.n.op.(*modulo); ok && total && lay == intLayout && b.n == nil && m.a.n != nil && m.b.n == nil && m.b.int() != 0 {
+			n.cost = 4
+			return &modIs{m.a.n, m.b.int(), b.int(), rel == ne}, nil
+		}
 		o := &compare{rel: rel, a: a, b: b, lay: lay}
 		o.setRange()
 		return o, nil

@@ -13,16 +13,16 @@ import (
 )
 
 var keyTypes = map[string][]types.Type{
-	"int":      {types.T(types.Int)},
-	"int?":     {types.T(types.Int).Null()},
-	"string":   {types.T(types.String)},
-	"string?":  {types.T(types.String).Null(), types.T(types.Time)},
-	"float":    {types.T(types.Float), types.T(types.Bool).Null()},
-	"list":     {types.ListOf(types.T(types.String).Null()).Null()},
-	"record":   {types.RecordOf(types.Field{Name: "a", Type: types.T(types.Float)}, types.Field{Name: "b", Type: types.T(types.String)}), types.T(types.Duration)},
-	"nothing":  {},
+	"int":       {types.T(types.Int)},
+	"int?":      {types.T(types.Int).Null()},
+	"string":    {types.T(types.String)},
+	"string?":   {types.T(types.String).Null(), types.T(types.Time)},
+	"float":     {types.T(types.Float), types.T(types.Bool).Null()},
+	"list":      {types.ListOf(types.T(types.String).Null()).Null()},
+	"record":    {types.RecordOf(types.Field{Name: "a", Type: types.T(types.Float)}, types.Field{Name: "b", Type: types.T(types.String)}), types.T(types.Duration)},
+	"nothing":   {},
 	"int?, int": {types.T(types.Int).Null(), types.T(types.Duration)},
-	"int, int": {types.T(types.Int), types.T(types.Int)},
+	"int, int":  {types.T(types.Int), types.T(types.Int)},
 }
 
 // value draws a value of the type from a small set, so that keys meet again.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func (c *checker) connector(call *syntax.Call, reads bool, rows *types.Stream) *
 	given := map[string]bool{}
 	ok := true
 	for i, item := range call.Args {
-		p := c.option(sig, i, item, given)
+		p := c.option(sig, i, call, given)
 		if p == nil {
 			ok = false
 			continue
@@ -103,7 +104,8 @@ func (c *checker) connectors(reads bool) []string {
 }
 
 // option finds the parameter that an argument of a connector is for, nil after an error.
-func (c *checker) option(sig *types.ConnSig, i int, item *syntax.Item, given map[string]bool) *types.ConnParam {
+func (c *checker) option(sig *types.ConnSig, i int, call *syntax.Call, given map[string]bool) *types.ConnParam {
+	item := call.Args[i]
 	var names []string
 	for _, p := range sig.Params {
 		names = append(names, p.Name)
@@ -117,7 +119,7 @@ func (c *checker) option(sig *types.ConnSig, i int, item *syntax.Item, given map
 			return &sig.Params[0]
 		}
 		c.fault(item.Span, "C341", fmt.Sprintf("only the first argument of `%s` stands without its name", sig.Name),
-			fmt.Sprintf("write `%s: %s`; it takes %s", optionGuess(sig, given), clip(item.Expr.Text), strings.Join(names, ", ")))
+			fmt.Sprintf("write `%s: %s`; it takes %s", optionGuess(sig, call), clip(item.Expr.Text), strings.Join(names, ", ")))
 		return nil
 	}
 	k := slices.Index(names, item.Name.Name)
@@ -137,9 +139,9 @@ func (c *checker) option(sig *types.ConnSig, i int, item *syntax.Item, given map
 }
 
 // optionGuess is the option that an argument without a name was perhaps meant for: the first that is missing.
-func optionGuess(sig *types.ConnSig, given map[string]bool) string {
+func optionGuess(sig *types.ConnSig, call *syntax.Call) string {
 	for _, p := range sig.Params[1:] {
-		if !given[p.Name] {
+		if !slices.ContainsFunc(call.Args, func(it *syntax.Item) bool { return it.Name != nil && it.Name.Name == p.Name }) {
 			return p.Name
 		}
 	}
@@ -150,7 +152,8 @@ func optionGuess(sig *types.ConnSig, given map[string]bool) string {
 func (c *checker) optionValue(connector string, p *types.ConnParam, e *syntax.Expr) (types.Type, any, bool) {
 	what := "the option `" + p.Name + "` of `" + connector + "`"
 	if p.Literal {
-		return c.literal(e, what)
+		t, v, ok := c.literal(e, what)
+		return t, conform(v, t), ok
 	}
 	x := c.constantIn(e, what)
 	if x == nil {
@@ -190,7 +193,11 @@ func (c *checker) literal(e *syntax.Expr, what string) (types.Type, any, bool) {
 			t, v, good := c.literal(el, what)
 			ok = ok && good
 			values[i] = v
-			elem = join(elem, t)
+			if i == 0 {
+				elem = t
+			} else {
+				elem = join(elem, t)
+			}
 		}
 		if elem.Kind == types.Invalid {
 			return elem, values, ok
@@ -230,6 +237,33 @@ func (c *checker) literal(e *syntax.Expr, what string) (types.Type, any, bool) {
 		return types.Type{}, nil, false
 	}
 	return x.Type, x.Value, true
+}
+
+// conform turns the ints of a value into floats where its type says so.
+func conform(v any, t types.Type) any {
+	switch v := v.(type) {
+	case int64:
+		if t.Kind == types.Float {
+			return float64(v)
+		}
+	case []any:
+		if t.Kind == types.List {
+			out := make([]any, len(v)) // the list may be that of a `let`
+			for i := range v {
+				out[i] = conform(v[i], *t.Elem)
+			}
+			return out
+		}
+	case map[string]any:
+		out := maps.Clone(v)
+		for _, f := range t.Fields {
+			if x, ok := v[f.Name]; ok {
+				out[f.Name] = conform(x, f.Type)
+			}
+		}
+		return out
+	}
+	return v
 }
 
 // join is the type that holds values of both, records with different fields included; Invalid if there is none.

@@ -265,7 +265,13 @@ func (t *typer) inline(n ast.Node, f *fn, nodes []ast.Node) *types.Expr {
 		bad = bad || args[i] == nil
 	}
 	if f.state == fnChecking || len(c.calls) > maxInline {
-		return t.failOp(n, "N161", fmt.Sprintf("the function `%s` calls itself", f.name), "functions are inlined; they cannot be recursive")
+		before := len(c.diags.list)
+		t.failOp(n, "N161", fmt.Sprintf("the function `%s` calls itself", f.name), "functions are inlined; they cannot be recursive")
+		if len(c.diags.list) > before && f.src != nil {
+			d := &c.diags.list[before]
+			d.Notes = append(d.Notes, Note{Source: f.src, Span: f.at, Text: "it is defined here"})
+		}
+		return nil
 	}
 	if _, ok := c.checkFn(f); !ok || bad {
 		return nil

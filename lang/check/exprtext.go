@@ -275,10 +275,25 @@ func (t *typer) place(n ast.Node) types.Place {
 		l = whole(n)
 	}
 	p := t.text.position(l.From)
+	return types.Place{File: t.file(), Line: p.Line, Column: p.Column}
+}
+
+// file is the name of the text that the expression stands in.
+func (t *typer) file() string {
 	if t.text.expr.Source == nil {
-		return types.Place{Line: p.Line, Column: p.Column}
+		return ""
 	}
-	return types.Place{File: t.text.expr.Source.Name, Line: p.Line, Column: p.Column}
+	return t.text.expr.Source.Name
+}
+
+// tokenAt is the span of the token at a place, if it is in this text.
+func (t *typer) tokenAt(p types.Place) (syntax.Span, bool) {
+	for _, l := range t.text.toks {
+		if at := t.text.position(l.From); at.Line == p.Line && at.Column == p.Column && t.file() == p.File {
+			return t.text.span(l), true
+		}
+	}
+	return syntax.Span{}, false
 }
 
 // closed is the location of a node with all below it and the brackets that belong to it.

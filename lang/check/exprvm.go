@@ -26,8 +26,12 @@ func (t *typer) lowering(n ast.Node, elem int) *lowering { return &lowering{t: t
 // island makes the node of what was lowered, or reports why there is none.
 func (l *lowering) island(node ast.Node, out types.Type) *types.Expr {
 	if x := l.bad; x != nil {
-		return l.t.fail(l.n, "N163", fmt.Sprintf("`%s` cannot be used on the elements of a list", x.Name),
-			"make the elements rows by `unnest`, or keep to the functions of expr: "+strings.Join(elementFunctions, " "))
+		msg, help := fmt.Sprintf("`%s` cannot be used on the elements of a list", x.Name),
+			"make the elements rows by `unnest`, or keep to the functions of expr: "+strings.Join(elementFunctions, " ")
+		if at, ok := l.t.tokenAt(x.Pos); ok {
+			return l.t.failAt(at, "N163", msg, help)
+		}
+		return l.t.fail(l.n, "N163", msg, help)
 	}
 	return &types.Expr{Op: types.OpIsland, Type: out, Names: l.names, Args: l.args, Node: node, Loose: true}
 }
@@ -175,12 +179,12 @@ func (l *lowering) expr(x *types.Expr) ast.Node {
 	}
 	strict := x.Op != types.OpCall || !x.Sig.Loose
 	nodes := make([]ast.Node, len(x.Args))
-	var lets []binding2
+	var lets []vmLet
 	for i, a := range x.Args {
 		nodes[i] = l.expr(a)
 		if strict && nullable(a) && !simple(nodes[i]) {
 			name := l.fresh("v")
-			lets = append(lets, binding2{name, nodes[i]})
+			lets = append(lets, vmLet{name, nodes[i]})
 			nodes[i] = &ast.IdentifierNode{Value: name}
 		}
 	}
@@ -191,13 +195,13 @@ func (l *lowering) expr(x *types.Expr) ast.Node {
 	return bind(lets, node)
 }
 
-// binding2 is a name and the tree for the VM that it stands for.
-type binding2 struct {
+// vmLet is a name and the tree for the VM that it stands for.
+type vmLet struct {
 	name  string
 	value ast.Node
 }
 
-func bind(lets []binding2, node ast.Node) ast.Node {
+func bind(lets []vmLet, node ast.Node) ast.Node {
 	for i := len(lets) - 1; i >= 0; i-- {
 		node = &ast.VariableDeclaratorNode{Name: lets[i].name, Value: lets[i].value, Expr: node}
 	}
@@ -316,7 +320,7 @@ func (l *lowering) logic(x *types.Expr) ast.Node {
 	isNil := func(n ast.Node) ast.Node { return binary("==", n, &ast.NilNode{}) }
 	rest := choice(isStop(vb), &ast.BoolNode{Value: stop},
 		choice(binary("||", isNil(va), isNil(vb)), &ast.NilNode{}, &ast.BoolNode{Value: !stop}))
-	return bind([]binding2{{v, l.expr(a)}}, choice(isStop(va), &ast.BoolNode{Value: stop}, bind([]binding2{{w, l.expr(b)}}, rest)))
+	return bind([]vmLet{{v, l.expr(a)}}, choice(isStop(va), &ast.BoolNode{Value: stop}, bind([]vmLet{{w, l.expr(b)}}, rest)))
 }
 
 // cast lowers a cast, which changes a value only where an int becomes a float.
@@ -326,7 +330,7 @@ func (l *lowering) cast(n ast.Node, from, to types.Type) ast.Node {
 	}
 	if !simple(n) {
 		name := l.fresh("v")
-		return bind([]binding2{{name, n}}, l.cast(&ast.IdentifierNode{Value: name}, from, to))
+		return bind([]vmLet{{name, n}}, l.cast(&ast.IdentifierNode{Value: name}, from, to))
 	}
 	var out ast.Node
 	switch from.Kind {
@@ -367,10 +371,10 @@ func widens(from, to types.Type) bool {
 
 // nested puts an island into another one: its arguments become variables.
 func (l *lowering) nested(x *types.Expr) ast.Node {
-	lets := make([]binding2, len(x.Args))
+	lets := make([]vmLet, len(x.Args))
 	nodes := make([]ast.Node, len(x.Args))
 	for i, a := range x.Args {
-		lets[i] = binding2{x.Names[i], l.expr(a)}
+		lets[i] = vmLet{x.Names[i], l.expr(a)}
 		nodes[i] = &ast.IdentifierNode{Value: x.Names[i]}
 	}
 	node := x.Node

@@ -27,7 +27,11 @@ func (u *stageUse) items() {
 		}
 		return
 	case len(list) == 0:
-		u.bad(u.stage.Name.Span, "C306", fmt.Sprintf("`%s` needs an argument", name), "")
+		help := ""
+		if form == types.Aggregates {
+			help = "for example `" + name + " n = count() by customer`"
+		}
+		u.bad(u.stage.Name.Span, "C306", fmt.Sprintf("`%s` needs an argument", name), help)
 		return
 	}
 	one := form == types.Condition || form == types.Count || form == types.Fraction || form == types.ListAs
@@ -165,9 +169,12 @@ func (u *stageUse) column(e *syntax.Expr) int {
 	schema := u.in.rows.Schema
 	for _, a := range u.c.frame.args {
 		if a.name == name && a.ok {
-			if col, n := path(a.expr); n == 1 {
-				name = col // the pipe is given the name of a column
+			col, n := path(a.expr)
+			if n != 1 {
+				u.bad(e.Span, "C322", fmt.Sprintf("`%s` takes names of columns, but `%s` is given an expression", u.stage.Name.Name, name), "")
+				return -1
 			}
+			name = col
 		}
 	}
 	i := schema.Index(name)

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 //
 //	parse: the tree, then the diagnostics
 //	bad:   the diagnostics only
+//	file:  the same as parse, of a file in testdata
 //
 // In the input ␀ stands for a NUL byte, ␍ for a carriage return, ⟦ff⟧ for the byte 0xff, ␠ for a blank at the end of a line, and
 // ⍟ for a byte-order mark.
@@ -21,6 +23,11 @@ func TestParse(t *testing.T) {
 			return
 		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "file" {
+				b, err := os.ReadFile("testdata/" + d.Input)
+				require.NoError(t, err)
+				d.Input, d.Cmd = string(b), "parse"
+			}
 			text := strings.NewReplacer("␀", "\x00", "␍", "\r", "⟦ff⟧", "\xff", "␠", " ", "⍟", "\uFEFF").Replace(d.Input)
 			script, diags := Parse("t.ebb", text)
 			checkScript(t, script, diags)

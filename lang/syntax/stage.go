@@ -117,8 +117,9 @@ func (p *parser) stage(from, to int) (*Stage, int) {
 	}
 	if f != nil {
 		p.report(f, to)
-		p.rest(f.from, to)
-		return nil, to
+		next := p.nextLost(f.from+1, to)
+		p.rest(f.from, next)
+		return nil, next
 	}
 	st.Clauses = p.clauses(clauses, name, info)
 	p.checkItems(st, info, known)

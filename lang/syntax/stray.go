@@ -28,6 +28,8 @@ func (p *parser) stray(at, from, to int, what string) {
 		p.errorAt(at, P032, "for example `param limit: int = 5`", "expected `=` before the default %s", display(t))
 	case t.Text == ":" && what == "let":
 		p.errorAt(at, P035, "a `let` has no type", "unexpected `:`")
+	case t.Kind == KindIdent && isStatement(t.Text) && what != "step":
+		p.errorAt(at, P035, "start it on a new line at the left margin", "the statement `%s …` must start on a new line", t.Text)
 	case t.Kind == KindIdent && isStageWord(t.Text):
 		p.errorAt(at, P041, "stages stand in a `stream` or in a pipeline", "the stage `%s` cannot follow a `%s` statement", t.Text, what)
 	default:
@@ -180,7 +182,28 @@ func (p *parser) strayStage(at, from, to int, stage string, info stageForm) int 
 	default:
 		p.lostComma(at, from, to, stage, info)
 	}
-	p.rest(at, to)
+	next := p.nextLost(at+1, to)
+	p.rest(at, next)
+	return next
+}
+
+// nextLost looks, behind a mistake, for a line that starts with a stage whose `|>` is missing. It reports it and returns
+// where it starts.
+func (p *parser) nextLost(from, to int) int {
+	depth := 0
+	for i := from; i < to; i++ {
+		switch t := p.tokens[i]; {
+		case t.Kind == KindOpen:
+			depth++
+		case t.Kind == KindClose:
+			depth = max(depth-1, 0)
+		case depth == 0 && t.Lead != LeadNone && p.tokens[i-1].Kind != KindComma && p.tokens[i-1].Kind != KindOp:
+			if word := p.stageAt(i, to); word != "" {
+				p.lostPipe(i, word)
+				return i
+			}
+		}
+	}
 	return to
 }
 

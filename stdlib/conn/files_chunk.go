@@ -454,7 +454,7 @@ func (t *chunkTask) closeFile() {
 func (t *chunkTask) Close() error {
 	t.closeFile()
 	if t.flow != nil {
-		t.flow.close()
+		t.flow.q.close()
 		t.flow = nil
 	}
 	if t.file < len(t.files) {

@@ -70,7 +70,9 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 			if len(ins) > 1 {
 				return nil, errors.New("standard input cannot be followed together with files")
 			}
-			return t, t.followStdin(in)
+			close(t.stopped) // nobody waits for a read of standard input
+			go s.pump(in, t.q)
+			return t, nil
 		}
 		if err := s.inspect(in); err != nil {
 			return nil, err
@@ -83,35 +85,6 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 	}
 	go f.run()
 	return t, nil
-}
-
-func (t *followTask) followStdin(in *input) error {
-	src, err := in.stream(t.pack, t.Env, false, func(n int) {
-		if t.Env.Stats != nil {
-			t.Env.Stats.BytesIn.Add(int64(n))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	close(t.stopped) // nobody waits for a read of standard input
-	go func() {
-		for {
-			b := t.q.buffer()
-			n, err := src.Read(b)
-			if n > 0 && !t.q.put(event{in: in, data: b[:n]}) {
-				return
-			}
-			if err != nil {
-				if err == io.EOF {
-					err = nil
-				}
-				t.q.put(event{in: in, end: true, err: err})
-				return
-			}
-		}
-	}()
-	return nil
 }
 
 // Poll decodes what has come, or sends one piece of it.

@@ -307,8 +307,16 @@ func distance(a, b string, limit int) int {
 	return min(prev[len(b)], limit)
 }
 
-// magic is how many bytes tell the compression of a file.
-const magic = 4
+// The first bytes of compressed files.
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// compressedSoFar reports whether head may be the start of a longer magic.
+func compressedSoFar(head []byte) bool {
+	return len(head) < len(gzipMagic) && bytes.HasPrefix(gzipMagic, head) || len(head) < len(zstdMagic) && bytes.HasPrefix(zstdMagic, head)
+}
 
 // detect returns the compression of a file that starts with head: what the option says, else what the bytes say.
 func detect(option string, head []byte) (string, error) {
@@ -322,16 +330,16 @@ func detect(option string, head []byte) (string, error) {
 		return "", fmt.Errorf("compression %q is not known; it may be auto, none, gzip or zstd", option)
 	}
 	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+	case bytes.HasPrefix(head, gzipMagic):
 		return "gzip", nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(head, zstdMagic):
 		return "zstd", nil
 	}
 	return "", nil
 }
 
 // stream opens the file for reading from its start, without compression. The count of raw bytes goes to read.
-// Close ends it; standard input stays open. With peek, nothing is taken away from standard input.
+// Close ends it; standard input stays open. With peek, nothing is taken away from standard input. Opening may block.
 func (in *input) stream(option string, env *exec.Env, peek bool, read func(n int)) (io.ReadCloser, error) {
 	var raw io.Reader
 	var closers []func() error
@@ -351,35 +359,43 @@ func (in *input) stream(option string, env *exec.Env, peek bool, read func(n int
 	if read != nil {
 		raw = &counter{r: raw, f: read}
 	}
-	head := make([]byte, magic)
-	n, err := io.ReadFull(raw, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("cannot read %s: %w", in.name, cause(err))
-	}
-	raw = io.MultiReader(bytes.NewReader(head[:n]), raw)
-	pack, err := detect(option, head[:n])
-	if err != nil {
-		return nil, err
-	}
-	out := &stream{name: in.name, pack: pack, r: raw}
-	if n > 0 || option == "gzip" || option == "zstd" {
-		switch pack {
-		case "gzip":
-			z, err := gzip.NewReader(raw)
-			if err != nil {
-				return nil, fmt.Errorf("cannot read %s as gzip: %w", in.name, err)
-			}
-			out.r = z
-		case "zstd":
-			z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-			if err != nil {
-				return nil, fmt.Errorf("cannot read %s as zstd: %w", in.name, err)
-			}
-			out.r = z
-			closers = append(closers, func() error { z.Close(); return nil })
+	out := &stream{name: in.name, close: closers}
+	var head []byte
+	for len(head) == 0 || compressedSoFar(head) { // as little as tells: a pipe may be slow
+		b := make([]byte, 1)
+		n, err := raw.Read(b)
+		head = append(head, b[:n]...)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			out.Close()
+			return nil, fmt.Errorf("cannot read %s: %w", in.name, cause(err))
 		}
 	}
-	out.close = closers
+	raw = io.MultiReader(bytes.NewReader(head), raw)
+	pack, err := detect(option, head)
+	switch {
+	case err != nil:
+	case pack == "gzip":
+		out.r, err = gzip.NewReader(raw)
+	case pack == "zstd":
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err == nil {
+			out.r = z
+			out.close = append(out.close, func() error { z.Close(); return nil })
+		}
+	default:
+		out.r = raw
+	}
+	if err != nil {
+		out.Close()
+		if pack != "" {
+			err = fmt.Errorf("cannot read %s as %s: %w", in.name, pack, err)
+		}
+		return nil, err
+	}
+	out.pack = pack
 	return out, nil
 }
 

@@ -61,7 +61,8 @@ type fileSink struct {
 	order []*outFile
 	open  int
 	clock int64
-	made  []string // folders
+	zips  []*gzip.Writer // for the next file
+	made  []string       // folders
 	done  bool
 }
 
@@ -157,8 +158,17 @@ func (s *fileSink) openFile(o *outFile) error {
 	}
 	switch s.pack {
 	case "gzip":
-		z := gzip.NewWriter(o.f)
-		o.f, o.close = z, append(o.close, z.Close)
+		var z *gzip.Writer
+		if n := len(s.zips); n > 0 {
+			z, s.zips = s.zips[n-1], s.zips[:n-1]
+			z.Reset(o.f)
+		} else {
+			z = gzip.NewWriter(o.f)
+		}
+		o.f, o.close = z, append(o.close, func() error {
+			s.zips = append(s.zips, z)
+			return z.Close()
+		})
 	case "zstd":
 		z, err := zstd.NewWriter(o.f, zstd.WithEncoderConcurrency(1))
 		if err != nil {

@@ -114,6 +114,35 @@ func (q *queue) close() {
 	q.room.Broadcast()
 }
 
+// pump reads a file from its start into the queue, in a goroutine of its own: even opening a pipe may block.
+func (s *scan) pump(in *input, q *queue) {
+	src, err := in.stream(s.pack, s.Env, false, func(n int) {
+		if s.Env.Stats != nil {
+			s.Env.Stats.BytesIn.Add(int64(n))
+		}
+	})
+	if err != nil {
+		q.put(event{in: in, err: err})
+		return
+	}
+	defer src.Close()
+	for {
+		b := q.buffer()
+		n, err := src.Read(b)
+		if n > 0 && !q.put(event{in: in, data: b[:n]}) {
+			return
+		}
+		if err != nil {
+			e := event{in: in, end: true}
+			if err != io.EOF {
+				e.err = err
+			}
+			q.put(e)
+			return
+		}
+	}
+}
+
 // feed turns the bytes of one file, as they come, into pieces.
 type feed struct {
 	s     *scan
@@ -234,55 +263,17 @@ func (f *feed) next(out *exec.Out, failures *exec.Failures) error {
 type flow struct {
 	q      *queue
 	feed   *feed
-	src    io.Closer
 	ended  bool
 	events []event
 	idle   bool
 	since  types.Instant // the last rows
 }
 
-func (t *chunkTask) openFlow(in *input) error {
-	src, err := in.stream(t.pack, t.Env, false, func(n int) {
-		if t.Env.Stats != nil {
-			t.Env.Stats.BytesIn.Add(int64(n))
-		}
-	})
-	if err != nil {
-		return err
-	}
-	w := &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in), src: src, since: t.Env.Now()}
-	t.flow = w
-	go func() {
-		for {
-			b := w.q.buffer()
-			n, err := src.Read(b)
-			if n > 0 && !w.q.put(event{in: in, data: b[:n]}) {
-				return
-			}
-			if err == io.EOF {
-				w.q.put(event{in: in, end: true})
-				return
-			}
-			if err != nil {
-				w.q.put(event{in: in, err: err})
-				return
-			}
-		}
-	}()
-	return nil
-}
-
-func (w *flow) close() {
-	w.q.close()
-	w.src.Close()
-}
-
 // streamed is Poll for a file that is read as a stream.
 func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	if t.flow == nil {
-		if err := t.openFlow(in); err != nil {
-			return exec.Done, err
-		}
+		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in), since: t.Env.Now()}
+		go t.pump(in, t.flow.q)
 	}
 	w := t.flow
 	if w.feed.pending() {
@@ -293,7 +284,7 @@ func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 		return exec.More, nil
 	}
 	if w.ended {
-		w.close()
+		w.q.close()
 		t.flow = nil
 		out.ChunkEnd(t.next)
 		t.next += t.tasks

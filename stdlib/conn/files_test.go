@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -412,6 +413,78 @@ func TestFailFirst(t *testing.T) {
 			require.Equal(t, `src: a.csv: row 301 (line 602): column n: "oops" is not an int`+"\n  oops,\"a\nb\"", e.Error())
 		}
 	}
+}
+
+// With a goroutine for each task, waking alone keeps the chunks going.
+func TestConcurrently(t *testing.T) {
+	files := map[string]string{"a.csv": numbers(0, 20_000), "b.csv": numbers(20_000, 30_000), "c.csv.gz": gzipped(t, numbers(30_000, 40_000)), "d.csv": "n,s\n"}
+	for _, width := range []int{1, 2, 4, 7} {
+		s := read{args: map[string]any{"path": []any{"a.csv", "b.csv", "c.csv.gz", "d.csv"}}, schema: numberSchema, width: width, time: "n"}.scanOf(memEnv(files))
+		wakes := make([]chan struct{}, width)
+		for i := range wakes {
+			wakes[i] = make(chan struct{}, 1)
+			s.Hosts = append(s.Hosts, &exec.Host{Env: s.Env, Wake: func() {
+				select {
+				case wakes[i] <- struct{}{}:
+				default:
+				}
+			}})
+		}
+		sources, err := openCSV(700)(s)
+		require.NoError(t, err)
+		var sum, rows atomic.Int64
+		errs := make(chan error, width)
+		for i, src := range sources {
+			go func() {
+				out := exec.NewTap(func(_ int, it exec.Item) {
+					if it.Kind == exec.Rows {
+						rows.Add(int64(it.Batch.Rows()))
+						for i := range it.Batch.Rows() {
+							sum.Add(it.Batch.Cols[0].Ints[it.Batch.Row(i)])
+						}
+					}
+				})
+				for {
+					st, err := src.Poll(out)
+					if st == exec.Done || err != nil {
+						errs <- err
+						return
+					}
+					if st == exec.Idle {
+						select {
+						case <-wakes[i]:
+						case <-time.After(20 * time.Second):
+							errs <- errors.New("nobody wakes the task")
+							return
+						}
+					}
+				}
+			}()
+		}
+		for range sources {
+			require.NoError(t, <-errs)
+		}
+		for _, src := range sources {
+			require.NoError(t, src.Close())
+		}
+		require.EqualValues(t, 40_000, rows.Load())
+		require.EqualValues(t, 40_000*39_999/2, sum.Load())
+	}
+}
+
+// A task that is stopped early does not leave the others waiting.
+func TestStopped(t *testing.T) {
+	s := read{args: map[string]any{"path": "a.csv"}, schema: numberSchema, width: 3, time: "n"}.scanOf(memEnv(map[string]string{"a.csv": numbers(0, 1000)}))
+	sources, err := openCSV(100)(s)
+	require.NoError(t, err)
+	out := exec.NewTap(func(int, exec.Item) {})
+	st, err := sources[1].Poll(out)
+	require.NoError(t, err)
+	require.Equal(t, exec.Idle, st)
+	require.NoError(t, sources[0].Close())
+	st, err = sources[1].Poll(out)
+	require.NoError(t, err)
+	require.Equal(t, exec.Done, st)
 }
 
 func TestTimeMustBeThere(t *testing.T) {
