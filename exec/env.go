@@ -19,6 +19,8 @@ type Env struct {
 	Stderr io.Writer
 	Splits *Splits
 	Stats  *Stats
+	// Chunk is how many bytes of a file a task reads at a time; 0: as many as the connector finds best. Tests make it small.
+	Chunk int64
 }
 
 // File is an open file.

@@ -22,6 +22,13 @@ func Build(s *check.Script, lib *stdlib.Catalog) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		if w.Items != nil { // the sink's columns differ in order or type
+			out := from.Stream()
+			out.Schema = w.Schema
+			st := Step{Stage: w.Name}
+			st.Project = w.Items
+			from = b.add(&Node{Kind: Rows, Name: w.Name, In: []Input{from}, Out: out, Steps: []Step{st}})
+		}
 		b.add(&Node{Kind: Write, Name: w.Name, In: []Input{from}, Out: w.In, Write: w})
 	}
 	b.plan.sweep()

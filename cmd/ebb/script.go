@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
@@ -81,7 +82,13 @@ func compile(name, text string, env *exec.Env, o planner.Options) (*planner.Comp
 	}
 	show(os.Stderr, diags)
 	if c == nil {
-		return nil, &status{code: exitScript}
+		code := exitFailed // an input that cannot be opened is no fault of the script
+		for _, d := range diags {
+			if d.Severity == syntax.SevError && d.Code != "I601" {
+				code = exitScript
+			}
+		}
+		return nil, &status{code: code}
 	}
 	return c, nil
 }

@@ -48,6 +48,7 @@ type differ struct {
 	t                                 *testing.T
 	g                                 *gen
 	rows, values, nulls, logic, fails int
+	kept                              []given
 }
 
 // columns of the random batches; those that start with n are nullable.
@@ -442,13 +443,33 @@ func (d *differ) one() {
 		d.t.Fatalf("%s\n%s", x.text, err)
 	}
 	for range 3 {
-		d.compare(x, prog, p, g.batch())
+		b := g.batch()
+		if len(d.kept) > 4 {
+			d.kept = d.kept[1:]
+		}
+		d.compare(x, prog, p, b)
+		for _, k := range d.kept { // what was given out before must not have changed
+			if s := k.b.String(); s != k.text {
+				d.t.Errorf("%s\na result was changed later:\n%s\nnow\n%s", k.expr, k.text, s)
+			}
+		}
 	}
+}
+
+// given is a result and what it was when it was given out.
+type given struct {
+	expr, text string
+	b          *vec.Batch
 }
 
 func (d *differ) compare(x term, prog *vm.Program, p *eval.Prog, b *vec.Batch) {
 	var ctx eval.Ctx
 	got := p.Eval(&ctx, b, nil)
+	if sel := ctx.Drop(b.Sel, b.N); len(sel) > 0 || sel == nil {
+		g := given{expr: x.text, b: b.With([]*vec.Column{got}).Select(sel)}
+		g.text = g.b.String()
+		d.kept = append(d.kept, g)
+	}
 	failed := map[int]error{}
 	for _, f := range ctx.Failed() {
 		failed[f.Row] = f.Err

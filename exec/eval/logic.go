@@ -2,6 +2,7 @@ package eval
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -194,7 +195,7 @@ func (o *logic) combineNull(acc, b *vec.Column, sel []uint32) {
 
 func (o *logic) filter(r *run, n *node, sel, out []uint32) []uint32 {
 	if o.or {
-		return o.filterOr(r, sel, out)
+		return o.filterOr(r, n, sel, out)
 	}
 	// A row on which a part is null is never true, yet the parts after it run on it and may fail: as eval has it.
 	for i, p := range o.parts[:len(o.parts)-1] {
@@ -219,16 +220,15 @@ func (o *logic) filter(r *run, n *node, sel, out []uint32) []uint32 {
 	return out
 }
 
-func anyFails(ns []*node) bool {
-	for _, n := range ns {
-		if n.fails {
-			return true
-		}
-	}
-	return false
-}
+func anyFails(ns []*node) bool { return slices.ContainsFunc(ns, func(n *node) bool { return n.fails }) }
 
-func (o *logic) filterOr(r *run, sel, out []uint32) []uint32 {
+func (o *logic) filterOr(r *run, n *node, sel, out []uint32) []uint32 {
+	if !slices.Contains(o.eager, false) {
+		v := o.eval(r, n, sel)
+		out = trueRows(v.Bools, v.Valid, sel, out)
+		r.free(v)
+		return out
+	}
 	found, rest, more, sum := r.sel(), r.sel(), r.sel(), r.sel()
 	found = r.filter(o.parts[0], sel, found)
 	rest = append(rest, r.rows(sel)...)

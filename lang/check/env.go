@@ -17,6 +17,8 @@ type Env interface {
 	// Names returns the sorted names of "func", "agg", "stage" or "conn", for suggestions.
 	Names(kind string) []string
 	// Source describes an input; it may open it to infer a schema. declared is nil without a schema clause.
+	// An error that is a *types.StageError is one of the script; its Clause names the option to point at, or "schema".
+	// Any other means that the input cannot be opened (I601).
 	Source(a *types.ConnArgs, declared *types.Schema) (types.SourceInfo, error)
 	// Updating reports whether a sink takes updating streams.
 	Updating(a *types.ConnArgs) bool

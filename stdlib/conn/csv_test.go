@@ -18,26 +18,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// casesDir returns the folder of the shared cases, or skips.
-func casesDir(t testing.TB, elem ...string) string {
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod")
-		}
-		dir = filepath.Dir(dir)
-	}
-	dir = filepath.Join(append([]string{dir, "..", "shared", "cases"}, elem...)...)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the shared cases are not here: %v", err)
-	}
-	return dir
-}
-
 // csvText reads a text of CSV. schema nil: inferred.
 func csvText(t testing.TB, text string, schema *types.Schema, opts map[string]any) (got, types.SourceInfo) {
 	env := memEnv(map[string]string{"a.csv": text})
@@ -67,7 +47,7 @@ func cells(g got) [][]any {
 }
 
 func TestCSVSpectrum(t *testing.T) {
-	dir := casesDir(t, "parsing", "csv-spectrum")
+	dir := casesDir(t, "parsing/csv-spectrum")
 	names, err := filepath.Glob(filepath.Join(dir, "csvs", "*.csv"))
 	require.NoError(t, err)
 	require.NotEmpty(t, names)

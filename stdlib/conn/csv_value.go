@@ -113,11 +113,11 @@ func (d *csvDecoder) misfit(f *jsonField, field []byte, quoted bool) error {
 		}
 		return fmt.Errorf("column %s: %q: %w", f.path, excerpt(field), d.json.problem(field, 0))
 	}
-	return fmt.Errorf("column %s: %q is not %s%s", f.path, excerpt(field), d.range_(f.typ, s), d.hint.of(f.name))
+	return fmt.Errorf("column %s: %q is not %s%s", f.path, excerpt(field), d.wants(f.typ, s), d.hint.of(f.name))
 }
 
-// range_ says what a value of the type is, where s is none.
-func (d *csvDecoder) range_(t types.Type, s string) string {
+// wants says what a value of the type is, where s is none.
+func (d *csvDecoder) wants(t types.Type, s string) string {
 	switch t.Kind {
 	case types.Int:
 		if n, ok := parseDecimal(s); ok && n.exp >= 0 && !n.lost {

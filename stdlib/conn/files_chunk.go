@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"sync"
@@ -26,7 +27,7 @@ const (
 
 // openFiles opens the files of a scan in a format. exts are the endings of the format's files.
 func openFiles(sc *spec.Scan, form format, exts []string) ([]exec.Source, error) {
-	return openChunked(sc, form, exts, chunkSize)
+	return openChunked(sc, form, exts, cmp.Or(sc.Env.Chunk, chunkSize))
 }
 
 func openChunked(sc *spec.Scan, form format, exts []string, chunk int64) ([]exec.Source, error) {
@@ -204,41 +205,39 @@ type block struct {
 
 // Poll reads and decodes a chunk, or sends one piece of it.
 func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
-	for {
-		for t.file < len(t.files) && t.next >= t.files[t.file].first+t.files[t.file].pieces {
-			t.file++
-		}
-		if t.file == len(t.files) {
-			return exec.Done, nil
-		}
-		in := t.files[t.file]
-		if in.layout == nil || !in.layout.chunks() {
-			return t.streamed(in, out)
-		}
-		if !t.has {
-			if err := t.read(in, in.layout); err != nil {
-				return exec.Done, err
-			}
-		}
-		chunk := t.next - in.first
-		if !t.passed {
-			if st, err := t.join(in, chunk); err != nil || st != exec.More {
-				return st, err
-			}
-		}
-		if t.sent < len(t.ready) {
-			return exec.More, t.sendNext(in, out)
-		}
-		out.ChunkEnd(t.next)
-		if t.Env.Stats != nil {
-			t.Env.Stats.BytesIn.Add(t.block.hi - t.block.lo)
-		}
-		t.next += t.tasks
-		t.has, t.decoded, t.passed, t.block, t.sent = false, false, false, block{}, 0
-		clear(t.ready)
-		t.ready = t.ready[:0]
-		return exec.More, nil
+	for t.file < len(t.files) && t.next >= t.files[t.file].first+t.files[t.file].pieces {
+		t.file++
 	}
+	if t.file == len(t.files) {
+		return exec.Done, nil
+	}
+	in := t.files[t.file]
+	if in.layout == nil || !in.layout.chunks() {
+		return t.streamed(in, out)
+	}
+	if !t.has {
+		if err := t.read(in, in.layout); err != nil {
+			return exec.Done, err
+		}
+	}
+	chunk := t.next - in.first
+	if !t.passed {
+		if st, err := t.join(in, chunk); err != nil || st != exec.More {
+			return st, err
+		}
+	}
+	if t.sent < len(t.ready) {
+		return exec.More, t.sendNext(in, out)
+	}
+	out.ChunkEnd(t.next)
+	if t.Env.Stats != nil {
+		t.Env.Stats.BytesIn.Add(t.block.hi - t.block.lo)
+	}
+	t.next += t.tasks
+	t.has, t.decoded, t.passed, t.block, t.sent = false, false, false, block{}, 0
+	clear(t.ready)
+	t.ready = t.ready[:0]
+	return exec.More, nil
 }
 
 // join decodes the block as far as it can, takes the place before it, and passes the place behind it on. It returns
@@ -251,7 +250,7 @@ func (t *chunkTask) join(in *input, chunk int64) (exec.Status, error) {
 	}
 	at, ok, gone := in.relay.take(chunk)
 	switch {
-	case gone:
+	case !ok && gone:
 		return exec.Done, nil
 	case !ok:
 		return exec.Idle, nil

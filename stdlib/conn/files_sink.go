@@ -269,10 +269,14 @@ func (s *fileSink) write(o *outFile, b []byte) error {
 
 // Write writes the lines of an encoded batch.
 func (s *fileSink) Write(b *vec.Batch) error {
-	if b.Block == nil || len(b.Cols) == 0 {
-		return fmt.Errorf("%s: rows are not encoded", s.path)
-	}
 	lines := b.Cols[0].Strs
+	if b.Block == nil && b.N > 0 { // the batch was gathered on its way
+		x := *b
+		for _, l := range lines {
+			x.Block = append(x.Block, l...)
+		}
+		b = &x
+	}
 	if s.parts == nil {
 		o := s.order[0]
 		if b.Sel == nil {

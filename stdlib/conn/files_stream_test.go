@@ -74,6 +74,25 @@ func TestCompressed(t *testing.T) {
 	require.ErrorContains(t, g.err, "cannot open a.gz")
 }
 
+func TestStreamFails(t *testing.T) {
+	for _, args := range []map[string]any{{"path": "-"}, {"path": "a.csv", "comments": "#"}, {"path": "a.csv.gz"}} {
+		text := "\ufeff" + numbers(0, 20_000) + "# x\noops,\"a\nb\"\n"
+		env := memEnv(map[string]string{"a.csv": text, "a.csv.gz": gzipped(t, text)})
+		env.Stdin = strings.NewReader(text)
+		if args["comments"] == nil {
+			text = strings.ReplaceAll(text, "# x\n", "")
+			env = memEnv(map[string]string{"a.csv.gz": gzipped(t, text)})
+			env.Stdin = strings.NewReader(text)
+		}
+		g := read{args: args, schema: numberSchema, mode: "fail"}.run(t, env, csvOpen)
+		var e *exec.RowError
+		require.ErrorAs(t, g.err, &e)
+		require.EqualValues(t, 20_001, e.Row)
+		require.EqualValues(t, strings.Count(text[:strings.Index(text, "oops")], "\n")+1, e.Line)
+		require.Equal(t, "oops,\"a\nb\"", e.Raw)
+	}
+}
+
 // slow hands out its text in pieces.
 type slow struct {
 	mu     sync.Mutex

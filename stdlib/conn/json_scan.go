@@ -105,6 +105,9 @@ func (s *jsonScan) record(b []byte, p int, f *jsonField, i int) int {
 		}
 		p += g.len
 		key = g.key
+		if p < len(b) && b[p] <= ' ' { // this time there are more blanks before the value
+			p = s.spaces(b, p)
+		}
 	value:
 		k := key.field
 		if k == nil {

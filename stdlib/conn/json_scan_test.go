@@ -3,6 +3,7 @@ package conn
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -390,6 +391,40 @@ func TestJSONList(t *testing.T) {
 	}
 }
 
+// However the text of a list or of lines comes, the same rows come out.
+func TestJSONInPieces(t *testing.T) {
+	var lines, list strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&lines, "{ \"a\": %d, \"s\": \"] %d \\\\ , [\" }\n", i, i)
+		fmt.Fprintf(&list, "%c\n  {\n    \"a\": %d,\n    \"s\": \"] %d \\\\ , [\"\n  }", "[,"[min(i, 1)], i, i)
+	}
+	list.WriteString("\n]\n")
+	f := &jsonFormat{columns: jsonColumns("a: int; s: string")}
+	for _, text := range []string{lines.String(), list.String(), strings.NewReplacer("[\n", "", "},\n", "}\n", "\n]\n", "\n").Replace(list.String())} {
+		l, err := f.open("x", []byte(text), true)
+		require.NoError(t, err)
+		for seed := range uint64(30) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			most := []int{70_000, 3000, 300_000}[seed%3]
+			d := jsonDecoded{failed: map[int]string{}}
+			dec := l.decoder()
+			for from, to := 0, 0; to < len(text); {
+				to = min(len(text), to+rnd.IntN(most))
+				var out parts
+				used, err := dec.decode([]byte(text[from:to]), to == len(text), &out)
+				require.NoError(t, err)
+				collectJSON(&out, &d, from)
+				from += used
+			}
+			require.Empty(t, d.failed)
+			require.Equal(t, 5000, len(d.rows))
+			for i, r := range d.rows {
+				require.Equal(t, []any{int64(i), fmt.Sprintf("] %d \\ , [", i)}, r)
+			}
+		}
+	}
+}
+
 func TestJSONChangeColumn(t *testing.T) {
 	f := &jsonFormat{columns: jsonColumns("a: int"), change: true}
 	d, err := decodeJSON(f, `{"_change":"+I","a":1}
@@ -439,7 +474,8 @@ func TestJSONKeyOrder(t *testing.T) {
 	var want []string
 	shapes := [][2]string{
 		{`{"a":1,"b":2}`, `[1 2 nil]`}, {`{"b":3,"a":4}`, `[4 3 nil]`}, {`{"b":5}`, `[nil 5 nil]`}, {`{ "a": 6, "b": 7 }`, `[6 7 nil]`}, {`{}`, `[nil nil nil]`},
-		{`{ }`, `[nil nil nil]`}, {`{"c":{"b":8},"a":9}`, `[9 nil map[a:nil b:8]]`}, {`{"c":{"a":1,"b":2},"b":3}`, `[nil 3 map[a:1 b:2]]`},
+		{`{ }`, `[nil nil nil]`}, {`{"a": 1,"b":  2}`, `[1 2 nil]`}, {`{"a":1, "b":	2 }`, `[1 2 nil]`}, {`{"a" :1 ,"b":2, "x" : [ ]}`, `[1 2 nil]`},
+		{`{"x": {},"y":  "" ,"b": 1}`, `[nil 1 nil]`}, {`{"c":{"b":8},"a":9}`, `[9 nil map[a:nil b:8]]`}, {`{"c":{"a":1,"b":2},"b":3}`, `[nil 3 map[a:1 b:2]]`},
 		{`{"x":"a","a":1,"y":[{}],"b":2}`, `[1 2 nil]`}, {`{"aa":1,"ab":2,"a":3}`, `[3 nil nil]`}, {`{"c":{}}`, `[nil nil map[a:nil b:nil]]`},
 		{`{"a_very_long_name_that_no_guess_has_room_for_so_it_is_always_looked_up":1,"a":2}`, `[2 nil nil]`},
 	}

@@ -24,5 +24,5 @@ func textToBool(s string) (bool, error) {
 	case "false", `"false"`:
 		return false, nil
 	}
-	return false, fmt.Errorf("%s is neither true nor false", short(s))
+	return false, fmt.Errorf("%q is neither true nor false", short(s))
 }

@@ -25,6 +25,9 @@ type calls struct {
 	adds, cuts changes
 }
 
+// cacheRows is how many rows are added at a time to all aggregates.
+const cacheRows = 512
+
 // changes are the rows of a batch that do one thing.
 type changes struct{ ids, rows []uint32 }
 
@@ -105,6 +108,11 @@ func (c *calls) apply(rows *state.Rows, off int, ids []uint32, b *rowsIn, sel []
 }
 
 func (c *calls) each(rows *state.Rows, off int, ch changes, args []*vec.Column, cut bool) {
+	// Several aggregates go over the same groups: in pieces whose groups stay in the processor's cache.
+	for len(c.aggs) > 1 && len(ch.ids) > cacheRows {
+		c.each(rows, off, changes{ch.ids[:cacheRows], ch.rows[:cacheRows]}, args, cut)
+		ch.ids, ch.rows = ch.ids[cacheRows:], ch.rows[cacheRows:]
+	}
 	if len(ch.ids) == 0 {
 		return
 	}

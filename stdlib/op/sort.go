@@ -16,7 +16,7 @@ var _ = define(spec.Stage{
 		Examples: []spec.Example{{
 			Code: `rows([{n: 2}, {n: nil}, {n: 3}]) |> sort by n desc`,
 			Want: "{\"n\":3}\n{\"n\":2}\n{\"n\":null}"}}},
-	StageSig: types.StageSig{Items: types.NoItems, Clauses: []string{"by", "window"}, Required: []string{"by"},
+	StageSig: types.StageSig{Items: types.NoItems, Clauses: []string{"by", "window"}, Required: []string{"by"}, Sorts: "asc",
 		Output: func(in []types.Stream, a *types.StageArgs) (types.Stream, error) {
 			out := in[0]
 			switch {

@@ -1,0 +1,251 @@
+package conn
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Opening inputs: compression, and standard input, of which the start may have been looked at.
+
+// The first bytes of compressed files.
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// compressedSoFar reports whether head may be the start of a longer magic.
+func compressedSoFar(head []byte) bool {
+	return len(head) < len(gzipMagic) && bytes.HasPrefix(gzipMagic, head) || len(head) < len(zstdMagic) && bytes.HasPrefix(zstdMagic, head)
+}
+
+// detect returns the compression of a file that starts with head: what the option says, else what the bytes say.
+func detect(option string, head []byte) (string, error) {
+	switch option {
+	case "gzip", "zstd":
+		return option, nil
+	case "none":
+		return "", nil
+	case "", "auto":
+	default:
+		return "", fmt.Errorf("compression %q is not known; it may be auto, none, gzip or zstd", option)
+	}
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		return "gzip", nil
+	case bytes.HasPrefix(head, zstdMagic):
+		return "zstd", nil
+	}
+	return "", nil
+}
+
+// stream opens the file for reading from its start, without compression. The count of raw bytes goes to read.
+// Close ends it; standard input stays open. With peek, nothing is taken away from standard input. Opening may block.
+func (in *input) stream(option string, env *exec.Env, peek bool, read func(n int)) (io.ReadCloser, error) {
+	var raw io.Reader
+	var closers []func() error
+	switch {
+	case in.stdin && peek:
+		raw = stdin(env).peek()
+	case in.stdin:
+		raw = stdin(env)
+	default:
+		f, err := env.FS.Open(in.name)
+		if err != nil {
+			return nil, openError(in.name, env.FS, err)
+		}
+		raw = f
+		closers = append(closers, f.Close)
+	}
+	if read != nil {
+		raw = &counter{r: raw, f: read}
+	}
+	out := &stream{name: in.name, close: closers}
+	var head []byte
+	for len(head) == 0 || compressedSoFar(head) { // as little as tells: a pipe may be slow
+		b := make([]byte, 1)
+		n, err := raw.Read(b)
+		head = append(head, b[:n]...)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			out.Close()
+			return nil, fmt.Errorf("cannot read %s: %w", in.name, cause(err))
+		}
+	}
+	raw = io.MultiReader(bytes.NewReader(head), raw)
+	pack, err := detect(option, head)
+	switch {
+	case err != nil:
+	case pack == "gzip":
+		out.r, err = gzip.NewReader(raw)
+	case pack == "zstd":
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err == nil {
+			out.r = z
+			out.close = append(out.close, func() error { z.Close(); return nil })
+		}
+	default:
+		out.r = raw
+	}
+	if err != nil {
+		out.Close()
+		if pack != "" {
+			err = fmt.Errorf("cannot read %s as %s: %w", in.name, pack, err)
+		}
+		return nil, err
+	}
+	out.pack = pack
+	return out, nil
+}
+
+// stream is an open input.
+type stream struct {
+	name, pack string
+	r          io.Reader
+	close      []func() error
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	if err != nil && err != io.EOF {
+		if s.pack != "" {
+			return n, fmt.Errorf("%s: the %s data is damaged or cut off: %w", s.name, s.pack, err)
+		}
+		return n, fmt.Errorf("cannot read %s: %w", s.name, cause(err))
+	}
+	return n, err
+}
+
+func (s *stream) Close() error {
+	for i := len(s.close) - 1; i >= 0; i-- {
+		s.close[i]()
+	}
+	s.close = nil
+	return nil
+}
+
+type counter struct {
+	r io.Reader
+	f func(n int)
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.f(n)
+	return n, err
+}
+
+// replay is a standard input of which the start has been looked at: Info may have to infer a schema from it before
+// the run reads it. It takes the place of Env.Stdin.
+type replay struct {
+	mu   sync.Mutex
+	from io.Reader
+	seen []byte // looked at and not yet read
+	err  error
+}
+
+// stdinMu guards the exchange of Env.Stdin.
+var stdinMu sync.Mutex
+
+func stdin(env *exec.Env) *replay {
+	stdinMu.Lock()
+	defer stdinMu.Unlock()
+	r, ok := env.Stdin.(*replay)
+	if !ok {
+		from := env.Stdin
+		if from == nil {
+			from = os.Stdin
+		}
+		r = &replay{from: from}
+		env.Stdin = r
+	}
+	return r
+}
+
+func (r *replay) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	if len(r.seen) > 0 {
+		defer r.mu.Unlock()
+		n := copy(b, r.seen)
+		r.seen = r.seen[n:]
+		return n, nil
+	}
+	err := r.err
+	r.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return r.from.Read(b)
+}
+
+// peek returns a reader that starts with what is not read yet and takes nothing away from it.
+func (r *replay) peek() io.Reader { return &peeker{r: r} }
+
+type peeker struct {
+	r  *replay
+	at int
+}
+
+func (p *peeker) Read(b []byte) (int, error) {
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	if p.at == len(p.r.seen) {
+		if p.r.err != nil {
+			return 0, p.r.err
+		}
+		more := make([]byte, 64<<10)
+		n, err := p.r.from.Read(more)
+		p.r.seen = append(p.r.seen, more[:n]...)
+		p.r.err = err
+		if n == 0 {
+			return 0, err
+		}
+	}
+	n := copy(b, p.r.seen[p.at:])
+	p.at += n
+	return n, nil
+}
+
+// firstText hands the start of the first file of a call to enough, more of it each time, until enough says so or the
+// file ends (final). A byte order mark is taken off. Nothing is taken away from standard input.
+func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name string, text []byte, final bool) (bool, error)) error {
+	ins, err := listFiles(a, env, exts)
+	if err != nil {
+		return err
+	}
+	in := ins[0]
+	r, err := in.stream(optString(a, "compression"), env, true, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	text := make([]byte, 0, 256<<10)
+	for {
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(text) < cap(text) && err == nil && !in.stdin {
+			continue
+		}
+		ok, e := enough(in.name, trimMark(text), err == io.EOF)
+		if ok || e != nil || err == io.EOF {
+			return e
+		}
+		if len(text) > maxRecord {
+			return fmt.Errorf("%s: the first record does not end", in.name)
+		}
+		text = slices.Grow(text, max(len(text), 64<<10))
+	}
+}
