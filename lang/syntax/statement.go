@@ -52,7 +52,7 @@ func (p *parser) statement(from, to int) {
 			p.stages(pieces[1:], to)
 		}
 	}
-	if !p.failed {
+	if !p.failed && stmt != nil {
 		p.script.Stmts = append(p.script.Stmts, stmt)
 		return
 	}

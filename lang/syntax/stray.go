@@ -148,7 +148,10 @@ func (p *parser) lostPipe(at int, word string) {
 // or at the end.
 func (p *parser) strayStage(at, from, to int, stage string, info stageForm) int {
 	t := p.tokens[at]
-	prev := p.tokens[at-1]
+	var prev Token // of nothing, where the stage is broken at its first token
+	if at > 0 {
+		prev = p.tokens[at-1]
+	}
 	if word := p.stageAt(at, to); word != "" && (t.Lead != LeadNone || p.looksLikeStage(at, to)) {
 		p.lostPipe(at, word)
 		return at
