@@ -455,3 +455,21 @@ func FuzzCSV(f *testing.F) {
 		require.Equal(t, want.errors, have.errors)
 	})
 }
+
+func TestCSVDecodeDoesNotAllocatePerRow(t *testing.T) {
+	schema := types.NewSchema(field("n", types.T(types.Int).Null()), field("s", types.T(types.String).Null()), field("t", types.T(types.Time)), field("f", types.T(types.Float)), field("q", types.T(types.String)))
+	text := []byte("n,s,t,f,q\n" + strings.Repeat("1,abc,2026-01-31T10:00:00Z,1.5,\"x,\"\"y\"\n,,2026-01-31,0.123456789012345678,\"z\"\n", 2000))
+	form := &csvFormat{csvDialect: csvDialect{delim: ',', quote: '"', header: true}, columns: schema.Fields, wanted: []int{0, 1, 2, 3, 4}}
+	l, err := form.open("a.csv", text, true)
+	require.NoError(t, err)
+	skip, _ := l.skip()
+	body := append(text[skip:], make([]byte, slack)...)[:len(text)-skip]
+	d := l.decoder()
+	require.Less(t, testing.AllocsPerRun(5, func() {
+		var ps parts
+		used, err := d.decode(body, true, &ps)
+		if used != len(body) || err != nil || len(ps.list) != 1 || ps.list[0].n != 4000 {
+			t.Fatal("wrong")
+		}
+	}), 40.0)
+}

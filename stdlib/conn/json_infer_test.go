@@ -93,6 +93,17 @@ func TestJSONInferredMisfit(t *testing.T) {
 		`a.jsonl 1202: column a: -1.5 is not an int (byte 6). Row 1 (0) made it an int, as the first 1,000 rows were looked at; to read other values write the types: schema {a: float?, …} | {"a":-1.5}`,
 		`a.jsonl 1203: column r.x[]: "two" is not an int (byte 14). Row 1 (0) made it an int, as the first 1,000 rows were looked at; to read other values write the types: schema {r: any?, …} | {"r":{"x":[1,"two"]}}`,
 	}, g.errors)
+	args["path"] = "b.jsonl"
+	env = memEnv(map[string]string{"b.jsonl": strings.Repeat("{\"t\":\"2026-01-31\"}\n", 1000) + "{\"t\":\"soon\"}\n{\"u\":1,\"t\":5}\n"})
+	info, err = c.Info(callArgs(c, args), nil, env)
+	require.NoError(t, err)
+	g = read{args: args, schema: info.Schema}.run(t, env, c.Open)
+	require.NoError(t, g.err)
+	require.Len(t, g.errors, 2)
+	assert.Contains(t, g.errors[0], `. Row 1 ("2026-01-31") made it a time, as the first 1,000 rows were looked at; to read other values write the types: schema {t: string?, …}`)
+	assert.Contains(t, g.errors[1], `write the types: schema {t: any?, …}`)
+	args["path"] = "a.jsonl"
+	env = memEnv(map[string]string{"a.jsonl": text.String()})
 	declared := types.NewSchema(field("a", types.T(types.Int)))
 	g = read{args: args, schema: declared}.run(t, env, c.Open)
 	require.NoError(t, g.err)

@@ -497,6 +497,88 @@ func TestJSONKeyOrder(t *testing.T) {
 	}
 }
 
+// randomJSON writes an object or another value with blanks anywhere, fields in any order and sometimes twice.
+func randomJSON(rnd *rand.Rand, b *strings.Builder, deep int, blanks string) {
+	blank := func() {
+		for rnd.IntN(4) == 0 && blanks != "" {
+			b.WriteByte(blanks[rnd.IntN(len(blanks))])
+		}
+	}
+	many := func(open, end byte, one func()) {
+		b.WriteByte(open)
+		blank()
+		for i := range rnd.IntN(5) {
+			if i > 0 {
+				b.WriteByte(',')
+				blank()
+			}
+			one()
+			blank()
+		}
+		b.WriteByte(end)
+	}
+	value := func() { randomJSON(rnd, b, deep+1, blanks) }
+	switch k := rnd.IntN(8); {
+	case deep == 0 || deep < 4 && k == 0:
+		many('{', '}', func() {
+			b.WriteString([]string{`"a"`, `"b"`, `"c"`, `"\u0061"`, `"x"`, `"y"`, `"long name"`}[rnd.IntN(7)])
+			blank()
+			b.WriteByte(':')
+			blank()
+			value()
+		})
+	case deep < 4 && k == 1:
+		many('[', ']', value)
+	default:
+		b.WriteString([]string{"1", "-2.5e-3", "null", "true", "false", `"text"`, `"\\\" ü \ud83d\ude00"`, `""`, "12345678901234567890"}[rnd.IntN(9)])
+	}
+}
+
+// Whatever blanks, order and nesting, the values are those that encoding/json finds.
+func TestJSONAgreesWithStd(t *testing.T) {
+	f := &jsonFormat{columns: jsonColumns("a: any?; b: any?; x: any?")}
+	deeper := &jsonFormat{columns: jsonColumns("o: {a: any?, b: any?, c: any?, x: any?}; l: [{a: any?, y: any?}]")}
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		blanks := []string{"", " ", " \t\r"}[seed%3]
+		var text, nested strings.Builder
+		n := 40
+		for range n {
+			var one strings.Builder
+			randomJSON(rnd, &one, 0, blanks)
+			text.WriteString(one.String() + "\n")
+			fmt.Fprintf(&nested, `{"o":%s,"l":[%s,%s]}`+"\n", one.String(), one.String(), one.String())
+		}
+		d, err := decodeJSON(f, text.String(), 0)
+		require.NoError(t, err)
+		require.Empty(t, d.failed, text.String())
+		e, err := decodeJSON(deeper, nested.String(), 0)
+		require.NoError(t, err)
+		require.Empty(t, e.failed, nested.String())
+		for i, line := range strings.SplitN(text.String(), "\n", n+1)[:n] {
+			var want map[string]any
+			require.NoError(t, json.Unmarshal([]byte(line), &want), line)
+			same := func(name string, got any) {
+				var v any
+				if got != nil {
+					require.NoError(t, json.Unmarshal([]byte(got.(string)), &v))
+				}
+				require.Equal(t, want[name], v, "seed %d, %s of %s", seed, name, line)
+			}
+			for k, name := range []string{"a", "b", "x"} {
+				same(name, d.rows[i][k])
+			}
+			for name, got := range e.rows[i][0].(map[string]any) {
+				same(name, got)
+			}
+			list := e.rows[i][1].([]any)
+			require.Len(t, list, 2)
+			same("y", list[0].(map[string]any)["y"])
+			same("a", list[1].(map[string]any)["a"])
+		}
+	}
+}
+
 type verdict struct {
 	File    string
 	Expect  string

@@ -326,3 +326,24 @@ func TestJSONSink(t *testing.T) {
 	require.True(t, c.Updating(callArgs(c, map[string]any{"path": "x", "changes": true})))
 	require.False(t, c.Updating(callArgs(c, map[string]any{"path": "x"})))
 }
+
+func TestJSONInfo(t *testing.T) {
+	c := connector(t, "jsonl")
+	env := memEnv(map[string]string{"a.jsonl": "{\"_change\":\"-D\",\"n\":1}\n"})
+	s := types.NewSchema(field("n", types.T(types.Int)))
+	info, err := c.Info(callArgs(c, map[string]any{"path": "a.jsonl", "follow": true}), &s, env)
+	require.NoError(t, err)
+	require.Equal(t, types.SourceInfo{Schema: s}, info)
+	_, err = c.Info(callArgs(c, map[string]any{"path": "missing.jsonl"}), &s, env)
+	require.NoError(t, err, "a check needs no data")
+	_, err = c.Info(callArgs(c, map[string]any{"path": "missing.jsonl"}), nil, env)
+	require.ErrorContains(t, err, "missing.jsonl")
+	_, err = c.Info(callArgs(c, map[string]any{"path": ""}), &s, env)
+	require.ErrorContains(t, err, "the path is empty")
+	bad := types.NewSchema(field(changeColumn, types.T(types.String)))
+	_, err = c.Info(callArgs(c, map[string]any{"path": "a.jsonl", "changes": true}), &bad, env)
+	require.ErrorContains(t, err, "no part of the schema")
+	g := read{args: map[string]any{"path": "a.jsonl", "changes": true}, schema: s}.run(t, env, c.Open)
+	require.NoError(t, g.err)
+	require.Equal(t, []vec.Change{vec.Delete}, g.batch[0].Change)
+}
