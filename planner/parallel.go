@@ -105,7 +105,7 @@ func (b *spreader) hidden(p *Plan) {
 	for i := len(p.Nodes) - 1; i >= 0; i-- {
 		n := p.Nodes[i]
 		if n.Kind == Apply {
-			b.mark[n], b.pos[n], b.arrival[n] = n.Traits.Mark, n.Traits.Pos, n.Traits.Arrival
+			b.mark[n], b.pos[n], b.arrival[n] = n.Traits.Mark, n.Traits.Pos || canFail(n), n.Traits.Arrival
 		}
 		if n.Kind != Apply || n.Traits.RowWise || n.Traits.Passes || n.Late > 0 {
 			for _, r := range readers[n] {
@@ -115,6 +115,16 @@ func (b *spreader) hidden(p *Plan) {
 			}
 		}
 	}
+}
+
+// canFail reports whether a stage has expressions that fail for some rows: messages name those by their positions.
+func canFail(n *Node) bool {
+	fails := false
+	n.eachExpr(func(e *types.Expr) *types.Expr {
+		fails = fails || !infallible(e)
+		return e
+	})
+	return fails
 }
 
 func (b *spreader) group(width int, scan *Node) *Group {

@@ -129,6 +129,10 @@ func (c *Catalog) Reference() string {
 				fmt.Fprintf(&s, "\n```text%s```\n", options(c.conns[d.Name]))
 			}
 			for _, e := range d.Examples {
+				if k.kind == "func" {
+					fmt.Fprintf(&s, "\n```text\n%s → %s\n```\n", e.Code, e.Want)
+					continue
+				}
 				fmt.Fprintf(&s, "\n```ebb\n%s\n```\n", e.Code)
 				if e.Want != "" {
 					fmt.Fprintf(&s, "```text\n%s\n```\n", e.Want)

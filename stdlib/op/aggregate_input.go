@@ -127,6 +127,9 @@ func (l *lateness) send(b *vec.Batch, out *exec.Out) {
 	}
 	if l.stats != nil {
 		l.stats.Late.Add(int64(len(l.rows)))
+		if l.port == 0 {
+			l.stats.LateDropped.Add(int64(len(l.rows)))
+		}
 	}
 	if l.port > 0 {
 		out.EmitTo(l.port, b.Select(append([]uint32(nil), l.rows...)))
