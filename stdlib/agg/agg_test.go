@@ -151,7 +151,7 @@ func (b *bench) results(rows, others [][]any) map[string]any {
 		if r, ok := b.new().(spec.Retractor); ok {
 			retract("with rows taken back", r)
 		}
-		retract("from a multiset", spec.Multiset(b.new(), b.types))
+		retract("from a multiset", spec.Multiset(b.new(), b.types, b.def.Ordered))
 	}
 	return out
 }

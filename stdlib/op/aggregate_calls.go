@@ -64,7 +64,7 @@ func newCalls(c *spec.StageContext) (cs *calls, args []*types.Expr, err error) {
 			}
 		}
 		if _, ok := a.(spec.Retractor); cs.counted && !ok {
-			a = spec.Multiset(a, ts)
+			a = spec.Multiset(a, ts, call.Sig.Ordered)
 		}
 		if _, ok := a.(interface{ KeepsNothing() }); !ok {
 			cs.keeps = true

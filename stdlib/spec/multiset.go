@@ -1,23 +1,31 @@
 package spec
 
 import (
+	"slices"
+
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // Multiset makes an aggregate that can take rows back of one that cannot: it keeps the rows of each group, with signed
-// counts, and computes the result anew when asked. args are the types of the call's columns. It is for updating
-// inputs only, where nothing less is right.
-func Multiset(inner Aggregate, args []types.Type) Retractor {
-	kept := append(append([]types.Type(nil), args...), types.T(types.Int), types.T(types.Int))
-	return &multiset{inner: inner, sets: state.NewSets(kept), one: state.NewRows(inner.Words())}
+// counts, and computes the result anew when asked. args are the types of the call's columns; ordered says that the
+// aggregate asks for the order of rows, so that their event times and positions are kept, too. It is for updating inputs
+// only, where nothing less is right.
+func Multiset(inner Aggregate, args []types.Type, ordered bool) Retractor {
+	kept := append([]types.Type(nil), args...)
+	if ordered {
+		kept = append(kept, types.T(types.Int), types.T(types.Int))
+	}
+	return &multiset{inner: inner, args: len(args), ordered: ordered, sets: state.NewSets(kept), one: state.NewRows(inner.Words())}
 }
 
 type multiset struct {
-	inner Aggregate
-	sets  *state.Sets
-	one   *state.Rows // the groups whose results are being computed
+	inner   Aggregate
+	args    int
+	ordered bool
+	sets    *state.Sets
+	one     *state.Rows // the groups whose results are being computed
 }
 
 func (m *multiset) Words() int { return state.SetWords }
@@ -29,12 +37,15 @@ func (m *multiset) Retract(g Groups, in *Input) { m.add(g, in, -1) }
 
 func (m *multiset) add(g Groups, in *Input, delta int64) {
 	g, rows := in.NotNull(g)
-	times, places := vec.New(types.T(types.Int), in.N), vec.New(types.T(types.Int), in.N)
-	for _, r := range rows {
-		t, p := in.Order(r)
-		times.Ints[r], places.Ints[r] = t, int64(p)
+	cols := in.Args
+	if m.ordered {
+		times, places := vec.New(types.T(types.Int), in.N), vec.New(types.T(types.Int), in.N)
+		for _, r := range rows {
+			t, p := in.Order(r)
+			times.Ints[r], places.Ints[r] = t, int64(p)
+		}
+		cols = append(append([]*vec.Column(nil), in.Args...), times, places)
 	}
-	cols := append(append([]*vec.Column(nil), in.Args...), times, places)
 	m.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, cols, delta)
 }
 
@@ -52,6 +63,9 @@ func (m *multiset) Result(g Groups) *vec.Column {
 		id := m.one.Add()
 		all.IDs = append(all.IDs, id)
 		entries = m.sets.Entries(g.Words(i), entries[:0])
+		if m.ordered && m.settle(g, i, entries) {
+			entries = m.sets.Entries(g.Words(i), entries[:0])
+		}
 		for len(entries) > 0 {
 			part := entries[:min(len(entries), vec.MaxRows)]
 			entries = entries[len(part):]
@@ -63,13 +77,72 @@ func (m *multiset) Result(g Groups) *vec.Column {
 	return out
 }
 
+// settle sets what was taken back against what was given, of the i-th group. A row that takes another one back may have
+// been read elsewhere (a source of changes): it takes back the first that is equal in all but the position. It reports
+// whether it changed entries.
+func (m *multiset) settle(g Groups, i int, entries []uint32) bool {
+	short := false
+	for _, e := range entries {
+		short = short || m.sets.Count(e) < 0
+	}
+	if !short {
+		return false
+	}
+	cols := m.sets.Values(entries)
+	order := make([]uint32, len(entries))
+	for k := range order {
+		order[k] = uint32(k)
+	}
+	compare := func(a, b uint32, n int) int {
+		for _, c := range cols[:n] {
+			if o := vec.Compare(c, int(a), c, int(b)); o != 0 {
+				return o
+			}
+		}
+		return 0
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return compare(a, b, len(cols)) })
+	left := make([]int64, len(order))
+	for k, at := range order {
+		left[k] = m.sets.Count(entries[at])
+	}
+	var cut, add []uint32 // rows of cols to take from and to give to, as often as they stand here
+	for from, to := 0, 0; from < len(order); from = to {
+		for to = from; to < len(order) && compare(order[from], order[to], len(cols)-1) == 0; to++ {
+		}
+		given := from
+		for taken := from; taken < to; taken++ {
+			for left[taken] < 0 {
+				for given < to && left[given] <= 0 {
+					given++
+				}
+				if given == to {
+					break // the row itself is still to come
+				}
+				left[taken]++
+				left[given]--
+				cut, add = append(cut, order[given]), append(add, order[taken])
+			}
+		}
+	}
+	owners := make([]uint32, len(cut))
+	for k := range owners {
+		owners[k] = g.IDs[i]
+	}
+	m.sets.Add(g.Rows, g.Off, owners, len(entries), cut, cols, -1)
+	m.sets.Add(g.Rows, g.Off, owners, len(entries), add, cols, 1)
+	return len(cut) > 0
+}
+
 // fill adds the entries, each as often as it counts, to a group of the inner aggregate.
 func (m *multiset) fill(id uint32, entries []uint32) {
 	cols := m.sets.Values(entries)
-	k := len(cols) - 2
-	in := &Input{N: len(entries), Args: cols[:k], Time: cols[k].Ints, Pos: make([]uint64, len(entries))}
-	for i, p := range cols[k+1].Ints {
-		in.Pos[i] = uint64(p)
+	in := &Input{N: len(entries), Args: cols[:m.args]}
+	if m.ordered {
+		in.Time, in.Pos = cols[m.args].Ints, make([]uint64, len(entries))
+		for i, p := range cols[m.args+1].Ints {
+			in.Pos[i] = uint64(p)
+		}
 	}
 	var ids []uint32
 	flush := func() {
