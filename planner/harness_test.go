@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,10 +125,22 @@ func sorted(text string) []string {
 	return lines
 }
 
+// output is what all printing sinks of a run write to.
+type output struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.Buffer.Write(b)
+}
+
 // runIn runs a script in a folder. A run that does not end is a failure.
 func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran {
 	t.Helper()
-	var stdout bytes.Buffer
+	var stdout output
 	env := exec.OS()
 	env.FS, env.Stdin, env.Stdout, env.Chunk = folder(dir), strings.NewReader(""), &stdout, z.chunk
 	lib := stdlib.New()

@@ -104,7 +104,8 @@ func (l *lowerer) context(n *Node, task, width int, merges bool) *spec.StageCont
 	for _, in := range n.In {
 		c.In = append(c.In, in.Stream())
 	}
-	c.Fail = failer(stageText(n.Args), n.Args.OnError, n.Errors, n.In[0].Schema(), l.env)
+	c.FailOf = func(of types.Schema) spec.Fail { return failer(stageText(n.Args), n.Args.OnError, n.Errors, of, l.env) }
+	c.Fail = c.FailOf(n.In[0].Schema())
 	return c
 }
 

@@ -66,6 +66,11 @@ type Step struct {
 // Schema returns the columns of an output.
 func (i Input) Schema() types.Schema { return i.Stream().Schema }
 
+// failures reports whether the output is that of error rows, which have columns of their own.
+func (i Input) failures() bool {
+	return i.Port > 0 && !(i.Node.Kind == Apply && (i.Port == i.Node.Late || i.Port <= len(i.Node.Traits.Ports)))
+}
+
 // Stream returns what is known of the rows of an output.
 func (i Input) Stream() types.Stream {
 	n := i.Node

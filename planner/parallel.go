@@ -186,7 +186,7 @@ func (b *spreader) publish(n *Node, p place, ports int) {
 		q := p
 		q.port = port
 		if port > 0 {
-			q.keys, q.inOrder = nil, q.inOrder && n.Kind == Apply
+			q.keys = nil
 		}
 		in := Input{Node: n, Port: port}
 		b.places[in] = append(b.places[in], q)

@@ -69,19 +69,33 @@ func hoistExpressions(p *Plan, _ *stdlib.Catalog) {
 		r := &Node{Kind: Rows, Name: n.Name, In: []Input{n.In[0]}, Out: out, Steps: []Step{st}}
 		p.Nodes = append(p.Nodes, r)
 		if n.Errors > 0 { // rows fail where their expressions are evaluated
-			p.redirect(Input{n, n.Errors}, Input{r, 1})
-			n.Errors = 0
+			own := Input{n, n.Errors}
+			p.redirect(own, p.failures(r, own))
 		}
 		n.In[0] = Input{Node: r}
 		n.setArgs(&a)
 	}
 }
 
+// failures returns the error rows of a stage whose keys and arguments are computed by r: those of r, and where the
+// expressions over its results can fail, its own.
+func (p *Plan) failures(r *Node, own Input) Input {
+	for _, it := range own.Node.Args.Post {
+		if !infallible(it.Expr) {
+			u := &Node{Kind: Union, Name: r.Name, In: []Input{{r, 1}, own}, Out: own.Stream()}
+			p.Nodes = append(p.Nodes, u)
+			return Input{Node: u}
+		}
+	}
+	own.Node.Errors = 0
+	return Input{r, 1}
+}
+
 // redirect makes who reads `from` read `to`.
 func (p *Plan) redirect(from, to Input) {
 	for _, n := range p.Nodes {
 		for i := range n.In {
-			if n.In[i] == from {
+			if n.In[i] == from && n != to.Node {
 				n.In[i] = to
 			}
 		}

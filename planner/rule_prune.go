@@ -37,6 +37,9 @@ func pruneColumns(p *Plan, _ *stdlib.Catalog) {
 				add(n.In[0].Node, read)
 			}
 		case Apply:
+			if n.In[0].failures() {
+				continue
+			}
 			if n.Traits.Passes || n.Late > 0 || n.In[0].Port > 0 || len(n.Args.Aggs)+len(n.Args.By) == 0 {
 				all(n.In[0].Node)
 				continue
@@ -53,7 +56,9 @@ func pruneColumns(p *Plan, _ *stdlib.Catalog) {
 			add(n.In[0].Node, read)
 		default:
 			for _, in := range n.In {
-				all(in.Node)
+				if !in.failures() {
+					all(in.Node)
+				}
 			}
 		}
 	}
@@ -137,8 +142,33 @@ func pruneRows(n *Node, need map[int]bool) map[int]bool {
 			}
 			need = below
 		}
+		if st.Port > 0 && st.canFail() { // rows that fail are given out as they came, whole
+			for c := range n.widthBefore(i) {
+				need[c] = true
+			}
+		}
 	}
 	return need
+}
+
+// widthBefore is how many columns the i-th step sees.
+func (n *Node) widthBefore(i int) int {
+	for k := i - 1; k >= 0; k-- {
+		if n.Steps[k].Project != nil {
+			return len(n.Steps[k].Project)
+		}
+	}
+	return len(n.In[0].Schema().Fields)
+}
+
+// canFail reports whether there may be rows for which the step fails.
+func (st *Step) canFail() bool {
+	for _, it := range st.Project {
+		if !infallible(it.Expr) {
+			return true
+		}
+	}
+	return st.Assert != nil || st.Where != nil && !infallible(st.Where)
 }
 
 // keepOnly cuts the node's output to the needed columns and remembers where they went.

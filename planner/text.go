@@ -95,7 +95,7 @@ func argsText(a *types.StageArgs) string {
 		add("per %s", itemsText(a.Per))
 	}
 	if a.Window != nil {
-		add("window %s", windowText(a.Window))
+		add("window %s", a.Window)
 	}
 	if a.Emit.Set && a.Emit.Changes {
 		s += " emit changes"
@@ -120,31 +120,4 @@ func argsText(a *types.StageArgs) string {
 		}
 	}
 	return s
-}
-
-func windowText(w *types.Window) string {
-	d := types.FormatDuration
-	var s string
-	switch w.Kind {
-	case types.Tumbling:
-		s = "tumbling(" + d(w.Size)
-	case types.Hopping:
-		s = "hopping(" + d(w.Size) + ", every: " + d(w.Step)
-	case types.Cumulate:
-		s = "cumulate(" + d(w.Size) + ", step: " + d(w.Step)
-	case types.Session:
-		s = "session(" + d(w.Size)
-		if w.Max > 0 {
-			s += ", max: " + d(w.Max)
-		}
-	case types.CountWindow:
-		s = fmt.Sprintf("count(%d", w.Size)
-	}
-	if w.Offset != 0 {
-		s += ", offset: " + d(w.Offset)
-	}
-	if w.Processing {
-		s += `, clock: "processing"`
-	}
-	return s + ")"
 }

@@ -321,8 +321,8 @@ func (g *gen) fresh(t types.Type, depth int) term {
 		switch g.Intn(4) {
 		case 0:
 			if t.Elem.Kind == types.Int && !t.Elem.Nullable {
-				lo, hi := g.leaf(tInt), term{"(j % 20)", nil}
-				hi = op(tInt, "%", "%s %% %s", term{"j", types.ColRef(diffSchema, 1)}, term{"20", types.Const(tInt, int64(20))})
+				lo := g.leaf(tInt)
+				hi := op(tInt, "%", "%s %% %s", term{"j", types.ColRef(diffSchema, 1)}, term{"20", types.Const(tInt, int64(20))})
 				lo = op(tInt, "%", "%s %% %s", lo, term{"9", types.Const(tInt, int64(9))})
 				return op(t, "..", "%s .. %s", lo, hi)
 			}

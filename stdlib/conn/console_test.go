@@ -240,7 +240,7 @@ func TestConsoleErrors(t *testing.T) {
 				}
 				sink.Close()
 			}
-			if broken == syscall.EPIPE && !errors.Is(err, ErrReaderGone) || broken != syscall.EPIPE && (errors.Is(err, ErrReaderGone) || !errors.Is(err, io.ErrShortWrite)) {
+			if broken == syscall.EPIPE && !errors.Is(err, exec.ErrReaderGone) || broken != syscall.EPIPE && (errors.Is(err, exec.ErrReaderGone) || !errors.Is(err, io.ErrShortWrite)) {
 				t.Errorf("%s, %v: %v", format, broken, err)
 			}
 		}

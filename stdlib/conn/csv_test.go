@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,6 +174,30 @@ func TestCSVTypes(t *testing.T) {
 	}
 	g, _ := csvText(t, "n,s\n,\n", &types.Schema{Fields: []types.Field{field("n", types.T(types.Int)), field("s", types.T(types.String))}}, nil)
 	require.Equal(t, []string{"a.csv 1: column n: empty, but int is not nullable; a schema may say n: int? | ,"}, g.errors)
+}
+
+// Floats are rounded as the standard library rounds them.
+func TestCSVFloats(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	var want []any
+	text.WriteString("f\n")
+	for range 20_000 {
+		s := fmt.Sprintf("%d.%0*d", r.Int64N(int64(powersOf10[r.IntN(9)])+1), r.IntN(9)+1, r.IntN(100_000_000))
+		if r.IntN(2) == 0 {
+			s = "-" + s
+		}
+		f, err := strconv.ParseFloat(s, 64)
+		require.NoError(t, err)
+		text.WriteString(s + "\n")
+		want = append(want, f)
+	}
+	g, _ := csvText(t, text.String(), nil, nil)
+	require.NoError(t, g.err)
+	require.Empty(t, g.errors)
+	for i, row := range cells(g) {
+		require.Equal(t, want[i], row[0])
+	}
 }
 
 func TestCSVDialects(t *testing.T) {

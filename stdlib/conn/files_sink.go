@@ -23,10 +23,6 @@ import (
 // Writing files: encoders make blocks of text in parallel, the sink only writes them. A file is written under a hidden
 // temporary name beside its own and takes its place when the run is finished.
 
-// ErrReaderGone is the error of a sink whose standard output nobody reads any more (`ebb run … | head`): the run is to
-// end quietly.
-var ErrReaderGone = errors.New("the reader of the output is gone")
-
 // OutputError is an output that cannot be written. Its text names the file.
 type OutputError struct {
 	Path string
@@ -41,7 +37,7 @@ func (e *OutputError) Error() string {
 func (e *OutputError) Unwrap() error { return e.Err }
 
 func outputError(path string, err error) error {
-	if err == nil || errors.Is(err, ErrReaderGone) {
+	if err == nil || errors.Is(err, exec.ErrReaderGone) {
 		return err
 	}
 	return &OutputError{path, err}
@@ -93,11 +89,20 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 	}
 	o := &outFile{name: s.path, stdout: s.path == stdio}
 	if !o.stdout {
-		if info, err := s.env.FS.Stat(s.path); err == nil && info.IsDir() {
+		o.name = linked(s.path)
+		info, err := s.env.FS.Stat(o.name)
+		switch {
+		case err == nil && info.IsDir():
 			return nil, &OutputError{s.path, errors.New("it is a folder; name a file in it, or write one file for each value with partition_by")}
+		case err == nil:
+			o.direct = !info.Mode().IsRegular() || systemFile(o.name)
 		}
-		dir := filepath.Dir(s.path)
-		if info, err := s.env.FS.Stat(dir); err != nil || !info.IsDir() {
+		dir := filepath.Dir(o.name)
+		info, err = s.env.FS.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return nil, &OutputError{s.path, fmt.Errorf("%s is a file, not a folder", dir)}
+		case err != nil:
 			return nil, &OutputError{s.path, fmt.Errorf("there is no folder %s; make it first", dir)}
 		}
 	}
@@ -119,14 +124,31 @@ func packFor(option, path string) (string, error) {
 	return pack, err
 }
 
+// systemFile reports whether a path names an open file, such as /dev/stdout or /proc/self/fd/3: whatever it leads to is
+// written to, never replaced.
+func systemFile(path string) bool {
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+}
+
+// linked returns what a path leads to if it is a symbolic link: that file is replaced, not the link.
+func linked(path string) string {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !systemFile(path) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+	}
+	return path
+}
+
 // outFile is one file that is being written.
 type outFile struct {
 	name   string
 	temp   string
 	stdout bool
+	direct bool // a device or a named pipe: written as it is, without a temporary
 	f      io.Writer // nil while it is not open
 	close  []func() error
-	begun  bool // its header is written or not wanted
+	begun  bool // its header is written or not wanted; that of standard output comes with the first rows
 	used   int64
 }
 
@@ -135,9 +157,16 @@ var temporaries atomic.Int64
 
 // openFile opens o, for the first time or again.
 func (s *fileSink) openFile(o *outFile) error {
-	if o.stdout {
+	switch {
+	case o.stdout:
 		o.f = pipe{s.env.Stdout}
-	} else {
+	case o.direct:
+		f, err := s.env.FS.Append(o.name)
+		if err != nil {
+			return outputError(o.name, err)
+		}
+		o.f, o.close = pipe{f}, append(o.close, f.Close)
+	default:
 		var f exec.File
 		var err error
 		if o.temp == "" {
@@ -177,9 +206,14 @@ func (s *fileSink) openFile(o *outFile) error {
 		o.f, o.close = z, append(o.close, z.Close)
 	}
 	s.open++
-	if o.begun {
+	if o.begun || o.stdout {
 		return nil
 	}
+	return s.begin(o)
+}
+
+// begin writes the header.
+func (s *fileSink) begin(o *outFile) error {
 	o.begun = true
 	return s.write(o, s.header)
 }
@@ -260,6 +294,11 @@ func (s *fileSink) shut(o *outFile) error {
 }
 
 func (s *fileSink) write(o *outFile, b []byte) error {
+	if !o.begun {
+		if err := s.begin(o); err != nil {
+			return err
+		}
+	}
 	if len(b) == 0 {
 		return nil
 	}
@@ -362,6 +401,9 @@ func (s *fileSink) room() error {
 // Finish gives all files their names.
 func (s *fileSink) Finish() error {
 	for _, o := range s.order {
+		if err := s.write(o, nil); err != nil { // the header comes also without rows
+			return err
+		}
 		if err := s.shut(o); err != nil {
 			return err
 		}
@@ -456,13 +498,13 @@ func (s *fileSink) Close() error {
 	return first
 }
 
-// pipe is standard output.
+// pipe is standard output, or a device or pipe with a name.
 type pipe struct{ w io.Writer }
 
 func (p pipe) Write(b []byte) (int, error) {
 	n, err := p.w.Write(b)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		err = ErrReaderGone
+		err = exec.ErrReaderGone
 	}
 	return n, err
 }

@@ -304,7 +304,7 @@ func TestSinkErrors(t *testing.T) {
 	env = testEnv()
 	env.Stdout = brokenPipe{}
 	_, err = put(env, map[string]any{"path": "-"}, outRows([]any{"a", int64(1)}))
-	require.True(t, errors.Is(err, ErrReaderGone))
+	require.True(t, errors.Is(err, exec.ErrReaderGone))
 }
 
 func TestSinkStdout(t *testing.T) {

@@ -154,6 +154,9 @@ func goLive(t *testing.T, src exec.Source) *live {
 				for _, c := range it.Batch.Cols {
 					v = append(v, c.Value(it.Batch.Row(i)))
 				}
+				if r := it.Batch.Row(i); it.Batch.Mark != nil && it.Batch.Time[r] < it.Batch.Mark[r] {
+					v = append(v, "late")
+				}
 				l.rows = append(l.rows, strings.TrimSuffix(fmt.Sprintln(v...), "\n"))
 			}
 		case it.Kind == exec.Watermark:
@@ -308,11 +311,11 @@ func TestFollow(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("s,n,x\ng,7,1\nh,8,1\ni,9,1\n"), 0o666))
 	l.want("1 a", "2 bbb", "3 c\nc", "4 d", "5 e", "6 f", "7 g", "8 h", "9 i")
 
-	// removed, and there again later
+	// removed, and there again later: event time goes on
 	require.NoError(t, os.Remove(path))
 	time.Sleep(2 * followEvery)
-	appendTo(t, path, "n,s\n10,j\n")
-	l.want("1 a", "2 bbb", "3 c\nc", "4 d", "5 e", "6 f", "7 g", "8 h", "9 i", "10 j")
+	appendTo(t, path, "n,s\n3,j\n")
+	l.want("1 a", "2 bbb", "3 c\nc", "4 d", "5 e", "6 f", "7 g", "8 h", "9 i", "3 j late")
 }
 
 // Several followed files are splits: the slowest holds event time back until it counts as idle; new files are found.

@@ -122,14 +122,6 @@ func build1[A scalar](f func(b []byte, x A) []byte) eval.Kernel {
 	}
 }
 
-// build2 is build1 with two arguments.
-func build2[A, B scalar](f func(b []byte, x A, y B) []byte) eval.Kernel {
-	return func(c *eval.Call) {
-		x, y := rowsOf[A](c.Args[0].Col), of[B](c.Args[1])
-		build(c, func(b []byte, i int) []byte { return f(b, x[i], y.at(i)) })
-	}
-}
-
 // each calls f for the rows of the call.
 func each(c *eval.Call, f func(i int)) {
 	if c.Sel == nil {
@@ -160,21 +152,6 @@ func build(c *eval.Call, f func(b []byte, i int) []byte) {
 
 // view returns a string over b, which nobody changes any more.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// memo returns what the kernel keeps from batch to batch, made at the first.
-func memo[T any](c *eval.Call, make func() (T, error)) (T, error) {
-	if m, ok := c.Memo.(T); ok {
-		return m, nil
-	}
-	m, err := make()
-	if err == nil {
-		c.Memo = m
-	}
-	return m, err
-}
-
-// failAll fails the rows of the call.
-func failAll(c *eval.Call, err error) { each(c, func(i int) { c.Fail(i, err) }) }
 
 // short cuts a text for a message.
 func short(s string) string {

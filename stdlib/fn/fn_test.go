@@ -128,8 +128,8 @@ func overload(t *testing.T, w *world, r *rand.Rand, name string, s *types.Sig, p
 		p, err := eval.Compile(e, w)
 		require.NoError(t, err)
 		var x eval.Ctx
-		c := p.Eval(&x, b, nil)
-		c = p.Eval(&eval.Ctx{}, b, nil) // warm
+		p.Eval(&x, b, nil)
+		c := p.Eval(&eval.Ctx{}, b, nil) // with warm buffers
 		return c, x.Failed()
 	}
 	failure := func(fails []eval.Fail, row int) string {

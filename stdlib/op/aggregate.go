@@ -135,7 +135,7 @@ func aggregateTraits(in []types.Stream, a *types.StageArgs) spec.Traits {
 	}
 	switch {
 	case w != nil:
-		t.State += ", " + windowText(w)
+		t.State += ", " + w.String()
 		t.Bound = "keys in open windows"
 		if w.Kind == types.CountWindow || w.Kind == types.Session && w.Max > 0 {
 			t.Pos, t.Arrival = true, t.Arrival || !in[0].Time
@@ -148,34 +148,6 @@ func aggregateTraits(in []types.Stream, a *types.StageArgs) spec.Traits {
 		t.Bound = "keys of the last " + types.FormatDuration(a.Retain.For)
 	}
 	return t
-}
-
-// windowText prints a window as a script writes it.
-func windowText(w *types.Window) string {
-	d := types.FormatDuration
-	var s string
-	switch w.Kind {
-	case types.Tumbling:
-		s = "tumbling(" + d(w.Size)
-	case types.Hopping:
-		s = "hopping(" + d(w.Size) + ", every: " + d(w.Step)
-	case types.Cumulate:
-		s = "cumulate(" + d(w.Size) + ", step: " + d(w.Step)
-	case types.Session:
-		s = "session(" + d(w.Size)
-		if w.Max > 0 {
-			s += ", max: " + d(w.Max)
-		}
-	case types.CountWindow:
-		s = fmt.Sprintf("count(%d", w.Size)
-	}
-	if w.Offset != 0 {
-		s += ", offset: " + d(w.Offset)
-	}
-	if w.Processing {
-		s += `, clock: "processing"`
-	}
-	return s + ")"
 }
 
 // newAggregate makes the operator of one task.

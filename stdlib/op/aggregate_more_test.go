@@ -43,6 +43,29 @@ func TestAggregateRetains(t *testing.T) {
 	})
 }
 
+// A session stays open while a row may come that is exactly the gap behind its last one.
+func TestAggregateSessionWaitsForTheGap(t *testing.T) {
+	a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}}
+	a.args.Window = &types.Window{Kind: types.Session, Size: 5}
+	a.call("count", nil)
+	op, err := newAggregate(a.context(a.finish(t)))
+	require.NoError(t, err)
+	var got []string
+	d := &driver{op: op, out: exec.NewTap(func(_ int, it exec.Item) { got = append(got, rowText(it.Batch, 0)) })}
+	row := func(at int64) {
+		require.NoError(t, op.Process(0, a.batch([]testRow{{time: at, mark: types.MinInstant, values: []any{nil, nil, int64(1), 0.0, nil, nil}}}), d.out))
+	}
+	row(0)
+	row(3)
+	d.advance(t, 8)
+	require.Empty(t, got)
+	row(8)
+	d.advance(t, 13)
+	require.Empty(t, got)
+	d.advance(t, 14)
+	require.Equal(t, []string{"{end:13 start:0 }|3"}, got)
+}
+
 // A window by the clock takes rows by when they come.
 func TestAggregateByTheClock(t *testing.T) {
 	for _, w := range []*types.Window{{Kind: types.Tumbling, Size: 10, Processing: true}, {Kind: types.Hopping, Size: 10, Step: 5, Processing: true},

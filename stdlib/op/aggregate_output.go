@@ -34,6 +34,13 @@ func newOutputs(c *spec.StageContext) (*outputs, error) {
 	if w := c.Args.Window; w != nil && w.Kind == types.Session {
 		o.back = 0
 	}
+	if c.FailOf != nil { // a failing row is shown as what the items see: keys, window and the calls' results
+		seen := append([]types.Field(nil), c.Out.Schema.Fields[:len(c.Out.Schema.Fields)-len(c.Args.Post)]...)
+		for _, call := range c.Args.Aggs {
+			seen = append(seen, types.Field{Name: call.Name, Type: call.Result})
+		}
+		o.fail = c.FailOf(types.Schema{Fields: seen})
+	}
 	exprs := make([]*types.Expr, len(c.Args.Post))
 	for i, it := range c.Args.Post {
 		exprs[i] = it.Expr

@@ -27,12 +27,14 @@ type paneKey struct{ start, open int64 }
 
 // panes are the open panes of an aggregate.
 type panes struct {
-	grid  grid
-	keys  []types.Type
-	words int
-	open  map[paneKey]*pane
-	due   []*pane // heap by next, start, open
-	spare []*state.Table
+	grid    grid
+	keys    []types.Type
+	words   int
+	open    map[paneKey]*pane
+	due     []*pane // heap by next, start, open
+	spare   []*state.Table
+	order   []*pane // in order of time; kept only if ordered is set
+	ordered bool
 }
 
 func newPanes(g grid, keys []types.Type, words int) *panes {
@@ -49,6 +51,10 @@ func (p *panes) at(start, open, fired int64) *pane {
 	_, end := p.grid.sliceOf(start)
 	n := &pane{paneKey: k, end: end, next: open, last: p.grid.last(start), table: p.newTable()}
 	p.open[k] = n
+	if p.ordered {
+		i, _ := slices.BinarySearchFunc(p.order, n, comparePanes)
+		p.order = slices.Insert(p.order, i, n)
+	}
 	if open <= fired { // late, but still allowed: these windows come out again at once
 		ok := false
 		if n.next, ok = p.grid.firstOpen(start, fired); !ok {
@@ -73,6 +79,25 @@ func (p *panes) recycle(t *state.Table) {
 	if len(p.spare) < 4 {
 		p.spare = append(p.spare, t)
 	}
+}
+
+// close forgets a pane.
+func (p *panes) close(n *pane) {
+	delete(p.open, n.paneKey)
+	if p.ordered {
+		i, _ := slices.BinarySearchFunc(p.order, n, comparePanes)
+		p.order = slices.Delete(p.order, i, i+1)
+	}
+}
+
+// of returns the panes, in order, of the slices from start to end. They are kept in order.
+func (p *panes) of(start, end int64) []*pane {
+	i, _ := slices.BinarySearchFunc(p.order, start, func(n *pane, at int64) int { return cmp.Compare(n.start, at) })
+	j := i
+	for j < len(p.order) && p.order[j].start < end {
+		j++
+	}
+	return p.order[i:j]
 }
 
 // all returns the panes in order of time.

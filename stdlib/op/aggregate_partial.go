@@ -231,7 +231,7 @@ func (p *partial) Drain(out *exec.Out) (bool, error) {
 	}
 	p.calls.clear(t, t.Off())
 	if n != p.whole {
-		delete(p.panes.open, n.paneKey)
+		p.panes.close(n)
 		p.recycle(t)
 	}
 	p.sending, p.next = p.sending[1:], 0

@@ -131,9 +131,15 @@ func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 			v.forget(s, v.windows[end])
 		}
 	}
-	for _, p := range s.panes.all() {
+	for i := 0; i < len(s.panes.order); {
+		p := s.panes.order[i]
+		if satAdd(p.start, v.allow) > s.w {
+			break // its windows end later still
+		}
 		if satAdd(p.last, v.allow) <= s.w {
 			s.drop(p)
+		} else {
+			i++
 		}
 	}
 	return false, nil
@@ -150,8 +156,8 @@ func (v *revisions) part(s *sliced, ow *openWindow, out *exec.Out) error {
 	v.ids = room(v.ids, len(ids))
 	sum.Find(ow.sent, ids, v.ids, true)
 	start := s.grid.start(ow.end)
-	for _, p := range s.panes.all() {
-		if p.start < start || p.start >= ow.end || p.open > ow.end {
+	for _, p := range s.panes.of(start, ow.end) {
+		if p.open > ow.end {
 			continue
 		}
 		v.found = room(v.found, len(ids))

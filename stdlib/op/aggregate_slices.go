@@ -44,6 +44,7 @@ func newSliced(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *slice
 	if c.Out.Updating {
 		s.rev = newRevisions(c)
 		s.allow = s.rev.allow
+		s.panes.ordered = true
 	}
 	return s
 }
@@ -249,7 +250,7 @@ func (s *sliced) fired(f *firing) {
 }
 
 func (s *sliced) drop(p *pane) {
-	delete(s.panes.open, p.paneKey)
+	s.panes.close(p)
 	s.calls.clear(p.table, p.table.Off())
 	s.recycle(p.table)
 }

@@ -104,6 +104,8 @@ type StageContext struct {
 	// Fail deals with the rows of b on which expressions failed, as the stage's on_error says, and returns the batch
 	// without them (b itself if none failed). An error stops the run.
 	Fail Fail
+	// FailOf makes what Fail is for rows of another schema than the input's.
+	FailOf func(types.Schema) Fail
 	// LatePort is the port of late rows, 0 if they are dropped.
 	LatePort int
 	// Partial is set for the operator behind a Partial: its input is what that emits.
