@@ -20,7 +20,8 @@ type fused struct {
 
 type fusedStep struct {
 	where, assert *eval.Prog
-	project       []*eval.Prog
+	project       *eval.Prog // all items, so that what they share is computed once
+	width         int        // of the projection
 	fail          spec.Fail
 }
 
@@ -37,14 +38,13 @@ func newFused(steps []Step, in types.Schema, lib eval.Lib, env *exec.Env) (*fuse
 			s.assert, err = compile(st.Assert)
 		default:
 			in = types.Schema{}
-			for _, it := range st.Project {
-				p, e := compile(it.Expr)
-				if e != nil {
-					return nil, e
-				}
-				s.project = append(s.project, p)
+			exprs := make([]*types.Expr, len(st.Project))
+			for i, it := range st.Project {
+				exprs[i] = it.Expr
 				in.Fields = append(in.Fields, types.Field{Name: it.Name, Type: it.Expr.Type})
 			}
+			s.width = len(exprs)
+			s.project, err = eval.CompileAll(exprs, lib)
 		}
 		if err != nil {
 			return nil, err
@@ -82,10 +82,8 @@ func (f *fused) Process(_ int, b *vec.Batch, out *exec.Out) error {
 				return err
 			}
 		default:
-			cols := make([]*vec.Column, len(s.project))
-			for k, p := range s.project {
-				cols[k] = p.Eval(&f.ctx, b, b.Sel)
-			}
+			cols := make([]*vec.Column, s.width)
+			s.project.EvalAll(&f.ctx, b, b.Sel, cols)
 			ok, err := s.fail(&f.ctx, b, out)
 			if err != nil {
 				return err

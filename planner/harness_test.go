@@ -137,13 +137,15 @@ func (o *output) Write(b []byte) (int, error) {
 	return o.Buffer.Write(b)
 }
 
+var library = sync.OnceValue(stdlib.New)
+
 // runIn runs a script in a folder. A run that does not end is a failure.
 func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran {
 	t.Helper()
 	var stdout output
 	env := exec.OS()
 	env.FS, env.Stdin, env.Stdout, env.Chunk = folder(dir), strings.NewReader(""), &stdout, z.chunk
-	lib := stdlib.New()
+	lib := library()
 	c, diags, err := Compile("test.ebb", script, lib, env, Options{Parallelism: z.parallelism, Set: set,
 		Print: &types.ConnArgs{Name: "console", Args: map[string]any{"format": "jsonl"}}})
 	require.NoError(t, err)

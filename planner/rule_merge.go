@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -10,7 +12,7 @@ func mergeProjections(p *Plan, _ *stdlib.Catalog) {
 	for _, n := range p.Nodes {
 		steps := n.Steps[:0:0]
 		for _, st := range n.Steps {
-			if k := len(steps) - 1; k >= 0 && steps[k].Project != nil && picks(st.Project) {
+			if k := len(steps) - 1; k >= 0 && steps[k].Project != nil && picks(st.Project) && !steps[k].losesFailures(st.Project) {
 				items := make([]types.Item, len(st.Project))
 				for i, it := range st.Project {
 					items[i] = types.Item{Name: it.Name, Expr: steps[k].Project[it.Expr.Col].Expr}
@@ -22,6 +24,16 @@ func mergeProjections(p *Plan, _ *stdlib.Catalog) {
 		}
 		n.Steps = steps
 	}
+}
+
+// losesFailures reports whether the step has items whose failures are caught and that a projection of it does not pick.
+func (st *Step) losesFailures(picked []types.Item) bool {
+	for i, it := range st.Project {
+		if st.catches(it) && !slices.ContainsFunc(picked, func(p types.Item) bool { return p.Expr.Col == i }) {
+			return true
+		}
+	}
+	return false
 }
 
 // picks reports whether a projection only names columns, each at most once: a column that stands twice would be

@@ -97,9 +97,16 @@ func pruneScan(n *Node, need map[int]bool) {
 // pruneRows drops items that nobody reads, from the last step to the first, and returns which input columns are read.
 func pruneRows(n *Node, need map[int]bool) map[int]bool {
 	if n.projects() {
+		last := len(n.Steps) - 1
 		for i := len(n.Steps) - 1; n.Steps[i].Project == nil; i-- { // filters behind the last projection read its items
 			n.Steps[i].Where.Columns(need)
 			n.Steps[i].Assert.Columns(need)
+			last--
+		}
+		for k, it := range n.Steps[last].Project {
+			if n.Steps[last].catches(it) {
+				need[k] = true
+			}
 		}
 		n.keepOnly(need)
 	}
@@ -116,7 +123,7 @@ func pruneRows(n *Node, need map[int]bool) map[int]bool {
 			at := make([]int, len(st.Project))
 			for k, it := range st.Project {
 				at[k] = -1
-				if need[k] {
+				if need[k] || st.catches(it) {
 					at[k] = len(items)
 					items = append(items, it)
 					it.Expr.Columns(below)
@@ -159,6 +166,12 @@ func (n *Node) widthBefore(i int) int {
 		}
 	}
 	return len(n.In[0].Schema().Fields)
+}
+
+// catches reports whether the stage says what becomes of rows for which the item fails: it must be computed even if
+// nothing reads it. Otherwise what nothing reads cannot fail.
+func (st *Step) catches(it types.Item) bool {
+	return (st.OnError.Mode == "drop" || st.OnError.Mode == "into") && !infallible(it.Expr)
 }
 
 // canFail reports whether there may be rows for which the step fails.

@@ -9,6 +9,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
 // Exit statuses.
@@ -46,18 +49,18 @@ func main() {
 func run(args []string) int {
 	root := rootCommand()
 	root.SetArgs(args)
-	err := root.Execute()
-	if err == nil {
+	cmd, err := root.ExecuteC()
+	if err == nil || errors.Is(err, syscall.EPIPE) { // `ebb doc | head`
 		return exitDone
 	}
 	var s *status
 	if !errors.As(err, &s) {
-		s = &status{exitUsage, err} // cobra's own: unknown commands and flags
+		s = &status{exitUsage, err} // cobra's own
 	}
 	if s.err != nil {
 		fmt.Fprintln(os.Stderr, "ebb: "+s.err.Error())
 		if s.code == exitUsage {
-			fmt.Fprintln(os.Stderr, "see `ebb help`")
+			fmt.Fprintf(os.Stderr, "see `%s --help`\n", cmd.CommandPath())
 		}
 	}
 	return s.code
@@ -65,26 +68,66 @@ func run(args []string) int {
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "ebb",
-		Short:         "Stateful stream processing that one person can hold in their hands",
+		Use:   "ebb",
+		Short: "Stateful stream processing that one person can hold in their hands",
+		Long: "Stateful stream processing that one person can hold in their hands.\n\n" +
+			"`ebb run FILE` runs a script, `ebb doc` lists what the language offers. The interactive session comes in a later version.",
+		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q%s", args[0], didYouMean(args[0], cmd))
+				return usage("unknown command %q%s", args[0], didYouMean(args[0], commandNames(cmd)))
 			}
 			return cmd.Help()
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetVersionTemplate(versionText())
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(), checkCommand(), explainCommand(), docCommand(), versionCommand())
 	return root
 }
 
-func didYouMean(word string, cmd *cobra.Command) string {
-	if s := cmd.SuggestionsFor(word); len(s) > 0 {
-		return "; did you mean `" + s[0] + "`?"
+func commandNames(cmd *cobra.Command) []string {
+	names := []string{"help", "completion"} // cobra adds them late
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+// flagError says what is wrong with a flag, and which one was perhaps meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return usage("`%s` has no flag -%s", cmd.CommandPath(), unknown.GetSpecifiedName())
+		}
+		return usage("`%s` has no flag --%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), didYouMean(unknown.GetSpecifiedName(), names))
+	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
+		return usage("--%s takes a whole number, not %q", invalid.GetFlag().Name, invalid.GetValue())
+	}
+	return usage("%w", err)
+}
+
+func didYouMean(word string, words []string) string {
+	if s := syntax.Suggest(word, words); s != "" {
+		return "; did you mean `" + s + "`?"
 	}
 	return ""
+}
+
+// noMoreThan refuses arguments that a command does not take.
+func noMoreThan(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usage("`%s` takes %s; %q is one too many", cmd.CommandPath(), what, args[n])
+		}
+		return nil
+	}
 }

@@ -27,7 +27,7 @@ func Check(script *syntax.Script, env Env, opts Options) (*Script, []Diagnostic)
 
 func check(script *syntax.Script, found []syntax.Diagnostic, env Env, opts Options) (*Script, []Diagnostic) {
 	c := &checker{env: env, opts: opts, out: &Script{Set: map[string]any{}}, names: map[string]*decl{}, made: map[string]int{},
-		targets: map[*decl][]target{}, files: map[string]*unit{}}
+		targets: map[*decl][]target{}, files: map[string]*unit{}, places: map[string]*Write{}}
 	for _, d := range found {
 		c.diags.add(Diagnostic{Diagnostic: d, Source: script.Source})
 	}
@@ -87,6 +87,7 @@ type checker struct {
 	frame    *frame             // where the current stage stands
 	stack    []*decl            // being resolved
 	targets  map[*decl][]target // of pipes: what their stages write to
+	places   map[string]*Write  // the first output that lies there
 	expanded int                // stages that pipes brought
 
 	lostNames map[string]bool // that statements which did not parse write to

@@ -123,7 +123,7 @@ func newWorld(files map[string]string) *world {
 
 func testConnectors() map[string]*types.ConnSig {
 	str, boolean := types.T(types.String), types.T(types.Bool)
-	path := types.ConnParam{Name: "path", Type: types.ListOf(str), Required: true, Text: "the file"}
+	path := types.ConnParam{Name: "path", Type: types.ListOf(str), Required: true, Place: true, Text: "the file"}
 	return map[string]*types.ConnSig{
 		"csv": {Name: "csv", Source: true, Sink: true, Params: []types.ConnParam{path, {Name: "header", Type: boolean, Default: true},
 			{Name: "follow", Type: boolean}, {Name: "delimiter", Type: str}, {Name: "changes", Type: boolean}, {Name: "partition_by", Row: true}}},

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -83,6 +84,9 @@ func (c *checker) wrote(w *Write, t *syntax.Target, rows flow, feed Feed, label 
 		c.fault(t.Span, "W408", fmt.Sprintf("`%s` cannot take the rows of an updating stream", w.Name), help)
 		return ""
 	}
+	if !c.claim(w, t) {
+		return ""
+	}
 	w.From = rows.node
 	if rows.node == (Node{}) {
 		side := &Stream{Name: c.unique(label), Feeds: []Feed{feed}, Out: rows.rows, Pos: w.Pos}
@@ -94,6 +98,35 @@ func (c *checker) wrote(w *Write, t *syntax.Target, rows flow, feed Feed, label 
 		return w.From.Stream.Name
 	}
 	return ""
+}
+
+// claim notes where a write puts its rows, and reports an error if another output of the script lies there.
+func (c *checker) claim(w *Write, t *syntax.Target) bool {
+	sig := c.env.Conn(w.Conn.Name)
+	if sig == nil {
+		return true
+	}
+	for _, p := range sig.Params {
+		at, ok := w.Conn.Args[p.Name].(string)
+		if list, many := w.Conn.Args[p.Name].([]any); many && len(list) == 1 {
+			at, ok = list[0].(string)
+		}
+		if !p.Place || !ok {
+			continue
+		}
+		at = filepath.Clean(at)
+		was := c.places[at]
+		if was == nil {
+			c.places[at] = w
+			continue
+		}
+		if was.Sink == "" || was.Sink != w.Sink {
+			c.fault(t.Span, "W409", fmt.Sprintf("two outputs write to %q; the other is at %s", at, was.Pos),
+				fmt.Sprintf("declare it once, `sink out = %s(…)`, and send both streams `into out`", w.Conn.Name))
+			return false
+		}
+	}
+	return true
 }
 
 // fit makes a write give out the columns of a schema, from those of its rows, which must have the same names. declared says

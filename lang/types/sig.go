@@ -199,6 +199,7 @@ type ConnParam struct {
 	Default  any  // as Expr.Value
 	Row      bool // speaks of the row: a list of columns or a record of expressions (partition_by)
 	Literal  bool // any constant value, rows included
+	Place    bool // a path that says where an output lies: two outputs of a script may not lie in one place
 	Text     string
 }
 

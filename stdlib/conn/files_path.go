@@ -21,7 +21,7 @@ const stdio = "-"
 // fileParams are the parameters of every connector that reads or writes files, followed by its own.
 func fileParams(more ...types.ConnParam) []types.ConnParam {
 	return append([]types.ConnParam{
-		{Name: "path", Type: types.ListOf(types.T(types.String)), Required: true,
+		{Name: "path", Type: types.ListOf(types.T(types.String)), Required: true, Place: true,
 			Text: "a file, a folder, a pattern such as `logs/*.csv` or `logs/**/*.csv`, a list of these, or `-` for standard input or output"},
 		{Name: "compression", Type: types.T(types.String), Default: "auto",
 			Text: "`gzip`, `zstd`, `none` or `auto`: inputs by their first bytes, outputs by the ending `.gz` or `.zst`"},

@@ -145,7 +145,7 @@ type outFile struct {
 	name   string
 	temp   string
 	stdout bool
-	direct bool // a device or a named pipe: written as it is, without a temporary
+	direct bool      // a device or a named pipe: written as it is, without a temporary
 	f      io.Writer // nil while it is not open
 	close  []func() error
 	begun  bool // its header is written or not wanted; that of standard output comes with the first rows

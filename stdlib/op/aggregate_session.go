@@ -28,10 +28,11 @@ type session struct {
 	every    int64
 	dirty    []uint32
 	gone     []uint32 // merged into others, to be taken back
+	since    int64    // smallest event time of the rows that came since changes were given out
 }
 
 func newSession(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *session {
-	s := &session{spans: newSpans(c, in, cs, out), env: c.Env, w: types.MinInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats},
+	s := &session{spans: newSpans(c, in, cs, out), env: c.Env, w: types.MinInstant, since: types.MaxInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats},
 		updating: c.Out.Updating, allow: c.Args.Late.Allow, every: c.Args.Emit.Every}
 	s.early = s.updating && s.allow == 0 || c.Args.Emit.Changes
 	if w := c.Args.Window; w != nil {
@@ -75,6 +76,7 @@ func (s *session) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	}
 	for i, row := range rows {
 		s.ids = append(s.ids, s.place(s.heads[i], r.time[row], s.horizon(r, row), flush))
+		s.since = min(s.since, r.time[row])
 	}
 	flush()
 	if s.updating && s.every == 0 {
@@ -213,6 +215,7 @@ func (s *session) due() bool {
 		s.close(t.ID)
 		s.ready = append(s.ready, t.ID)
 	case satAdd(end, s.allow) < s.w || over:
+		w[spFlags] |= spanReady
 		s.ready = append(s.ready, t.ID) // to be forgotten
 		fallthrough
 	default:
@@ -287,6 +290,7 @@ func (s *session) revise(out *exec.Out) error {
 		}
 	}
 	s.dirty = s.dirty[:0]
+	s.since = types.MaxInstant
 	return nil
 }
 
@@ -310,8 +314,15 @@ func (s *session) Tick(now types.Instant, out *exec.Out) (types.Instant, error) 
 	return next, nil
 }
 
-// Hold tells how far back sessions may still come out that are kept open for late rows.
-func (s *session) Hold(w types.Instant) types.Instant { return satSub(w, s.allow) }
+// Hold tells how far back sessions may still come out that are kept open for late rows, or be taken back by a changelog
+// that comes every so often: a session that a row reaches ends after it.
+func (s *session) Hold(w types.Instant) types.Instant {
+	w = satSub(w, s.allow)
+	if s.updating {
+		w = min(w, s.since)
+	}
+	return w
+}
 
 // Finish has nothing to add: Advance(MaxInstant) has ended everything.
 func (s *session) Finish(*exec.Out) error { return nil }

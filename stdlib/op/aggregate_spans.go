@@ -38,6 +38,7 @@ const (
 	spanFired = 1 << iota // it has come out, and stays open for late rows
 	spanDirty             // it has changed since it came out
 	spanOpen              // it is in its key's chain
+	spanReady             // it is in ready
 )
 
 func newSpans(c *spec.StageContext, in *inputs, cs *calls, out *outputs) spans {
@@ -84,7 +85,7 @@ func (s *spans) isOpen(t state.Timer) bool {
 		return false
 	}
 	w := s.rows.At(t.ID)
-	return w[spFlags]&spanOpen != 0 && int64(w[spTimer]) == t.At
+	return w[spFlags]&(spanOpen|spanReady) == spanOpen && int64(w[spTimer]) == t.At
 }
 
 // free forgets a span that was closed, and its key if it was the last.
