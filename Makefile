@@ -40,8 +40,8 @@ compare: ## the Nexmark queries of examples/ against DuckDB (installed from PyPI
 gen: ## regenerate docs/reference.md and the goldens that are made from the code
 	$(GO) run ./cmd/ebb doc --markdown > docs/reference.md
 
-sim: ## the seeded engine tests, more seeds than in `test`
-	$(GO) test ./exec/... -run 'Sim|Random|Differential' -count=5
+sim: ## many schedules of plans of every shape, on one goroutine each
+	$(GO) test ./exec/sim -seeds 2000 -timeout 30m
 
 clean:
 	rm -rf bin .bench

@@ -9,8 +9,9 @@ import (
 
 func stack() []byte { return debug.Stack() }
 
-// build makes the tasks, channels and operators of a graph. The closers release what they opened, in order.
-func build(g *Graph, env *Env) (tasks []*Task, closers []func() error, err error) {
+// Build makes the tasks, channels and operators of a graph, for a scheduler to step. The closers release what they
+// opened, in order; they are returned with an error, too.
+func Build(g *Graph, env *Env) (tasks []*Task, closers []func() error, err error) {
 	b := &builder{env: env, tasks: map[*Group][]*Task{}}
 	for _, gr := range g.Groups {
 		for i := range gr.Width {

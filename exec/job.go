@@ -21,7 +21,7 @@ type Job struct {
 
 // Start builds the tasks of a graph and runs them. Cancelling the context ends the run with the context's error.
 func Start(ctx context.Context, g *Graph, env *Env) (*Job, error) {
-	tasks, closers, err := build(g, env)
+	tasks, closers, err := Build(g, env)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(closers))
 	}

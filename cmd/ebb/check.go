@@ -1,6 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -9,32 +14,41 @@ import (
 func checkCommand() *cobra.Command {
 	var flags scriptFlags
 	cmd := &cobra.Command{
-		Use:   "check FILE…",
-		Short: "Do everything but running: fails exactly where run would refuse a script",
+		Use:               "check FILE… | - | -c SCRIPT",
+		Short:             "Do everything but running: fails exactly where run would refuse a script",
+		ValidArgsFunction: scriptFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := flags.options()
+			o, err := flags.options(cmd)
 			if err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("command") || len(args) == 0 {
-				name, text, err := flags.script(cmd, args)
-				if err != nil {
+			scripts := [][]string{args}
+			if len(args) > 1 && !cmd.Flags().Changed("command") {
+				scripts = slices.Collect(slices.Chunk(args, 1))
+			}
+			worst := 0
+			for _, one := range scripts {
+				env := exec.OS()
+				name, text, err := flags.script(cmd, one, env)
+				if err == nil {
+					_, err = compile(name, text, env, o)
+				}
+				var s *status
+				if !errors.As(err, &s) {
+					continue
+				}
+				if s.code == exitUsage {
 					return err
 				}
-				_, err = compile(name, text, exec.OS(), o)
-				return err
-			}
-			var worst error
-			for _, path := range args {
-				name, text, err := readScript(path)
-				if err != nil {
-					return err
+				if s.err != nil {
+					fmt.Fprintln(os.Stderr, "ebb: "+s.err.Error())
 				}
-				if _, err := compile(name, text, exec.OS(), o); err != nil {
-					worst = err
-				}
+				worst = max(worst, s.code)
 			}
-			return worst
+			if worst > 0 {
+				return &status{code: worst}
+			}
+			return nil
 		},
 	}
 	flags.add(cmd)

@@ -2,11 +2,9 @@ package main
 
 import (
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -15,7 +13,7 @@ func docCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doc [NAME]",
 		Short: "Show what the language offers: all of it, or one function, aggregate, stage or connector",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  noMoreThan(1, "one name"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return stdlib.New().AllNames(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -31,11 +29,7 @@ func docCommand() *cobra.Command {
 			}
 			text := lib.Help(args[0])
 			if text == "" {
-				hint := ""
-				if s := syntax.Suggest(args[0], lib.AllNames()); s != "" {
-					hint = "; did you mean `" + s + "`?"
-				}
-				return usage("nothing is called %q%s", strings.TrimSpace(args[0]), hint)
+				return usage("nothing is called %q%s", args[0], didYouMean(args[0], lib.AllNames()))
 			}
 			_, err := os.Stdout.WriteString(text)
 			return err

@@ -13,14 +13,11 @@ func explainCommand() *cobra.Command {
 	var flags scriptFlags
 	forms := map[string]*bool{}
 	cmd := &cobra.Command{
-		Use:   "explain FILE | - | -c SCRIPT",
-		Short: "Show how a script is planned: logical plan and parallel plan",
+		Use:               "explain FILE | - | -c SCRIPT",
+		Short:             "Show how a script is planned: logical plan and parallel plan",
+		ValidArgsFunction: scriptFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, text, err := flags.script(cmd, args)
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
+			o, err := flags.options(cmd)
 			if err != nil {
 				return err
 			}
@@ -28,12 +25,17 @@ func explainCommand() *cobra.Command {
 			for _, f := range []string{"logical", "physical", "dot", "mermaid", "json"} {
 				if *forms[f] {
 					if form != "" {
-						return usage("--%s and --%s: choose one", form, f)
+						return usage("both --%s and --%s: give one of them", form, f)
 					}
 					form = f
 				}
 			}
-			c, err := compile(name, text, exec.OS(), o)
+			env := exec.OS()
+			name, text, err := flags.script(cmd, args, env)
+			if err != nil {
+				return err
+			}
+			c, err := compile(name, text, env, o)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -78,7 +79,7 @@ func rootCommand() *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q%s", args[0], didYouMean(args[0], commandNames(cmd)))
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -86,15 +87,35 @@ func rootCommand() *cobra.Command {
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(), checkCommand(), explainCommand(), docCommand(), versionCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args, c.RunE = cobra.ArbitraryArgs, root.RunE
+		case "help":
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					return unknownCommand(about, rest[0])
+				}
+				return about.Help()
+			}
+		}
+	}
 	return root
 }
 
-func commandNames(cmd *cobra.Command) []string {
-	names := []string{"help", "completion"} // cobra adds them late
+func unknownCommand(cmd *cobra.Command, word string) error {
+	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return names
+	hint := didYouMean(word, names)
+	if _, err := os.Stat(word); hint == "" && err == nil || strings.HasSuffix(word, ".ebb") {
+		hint = fmt.Sprintf("; did you mean `ebb run %s`?", word)
+	}
+	return usage("unknown command %q%s", word, hint)
 }
 
 // flagError says what is wrong with a flag, and which one was perhaps meant.

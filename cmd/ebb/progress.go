@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -92,22 +91,21 @@ func (p *progress) line() string {
 	return t
 }
 
-// stop clears the picture and prints the summary line.
-func (p *progress) stop(err error) {
+// stop clears the picture and prints the summary line; stopped says that the run was ended before its input did.
+func (p *progress) stop(err error, stopped bool) {
 	close(p.quit)
 	<-p.gone
 	if !isTerminal(os.Stderr) {
 		return
 	}
-	p.summary(os.Stderr, err)
-}
-
-func (p *progress) summary(w io.Writer, err error) {
 	word := "done"
-	if err != nil {
+	switch {
+	case err != nil:
 		word = "failed"
+	case stopped:
+		word = "stopped"
 	}
-	fmt.Fprintf(w, "%s in %s: %s\n", word, time.Since(p.start).Round(time.Millisecond), p.line())
+	fmt.Fprintf(os.Stderr, "%s in %s: %s\n", word, time.Since(p.start).Round(time.Millisecond), p.line())
 }
 
 // count prints a number as people read it: 999, 12.3k, 4.56M, 7.8G.

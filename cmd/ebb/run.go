@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -20,14 +22,17 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE | - | -c SCRIPT",
 		Short: "Run a script; bounded input ends by itself",
+		Long: "Run a script. Bounded input ends by itself; a signal (Ctrl-C) ends a run cleanly: what was written becomes visible, " +
+			"open windows are not flushed. A second signal ends it at once.",
 		Example: "  ebb run orders.ebb --set min_amount=10\n" +
 			"  ebb run -c 'csv(\"orders.csv\") |> aggregate n = count() by city'",
+		ValidArgsFunction: scriptFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, text, err := flags.script(cmd, args)
-			if err != nil {
-				return err
-			}
-			o, err := flags.options()
+			signals := make(chan os.Signal, 2)
+			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+			defer signal.Stop(signals)
+
+			o, err := flags.options(cmd)
 			if err != nil {
 				return err
 			}
@@ -36,33 +41,57 @@ func runCommand() *cobra.Command {
 			}
 			limitGarbage()
 			env := exec.OS()
-			c, err := compile(name, text, env, o)
-			if err != nil {
+			env.Stdout = standardOutput()
+			c, err := unlessStopped(signals, func() (*planner.Compiled, error) { // standard input may have to be waited for
+				name, text, err := flags.script(cmd, args, env)
+				if err != nil {
+					return nil, err
+				}
+				return compile(name, text, env, o)
+			})
+			if err != nil || c == nil {
 				return err
 			}
-			if len(c.Script.Writes) == 0 {
-				return &status{exitScript, fmt.Errorf("%s: nothing to run: no pipeline ends in `into`, and none is printed", name)}
-			}
-			return runJob(c.Graph(stdlib.New(), env), env)
+			return runJob(c.Graph(stdlib.New(), env), env, signals)
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVar(&output, "output", "", "how pipelines without `into` are printed: table, jsonl or csv (default: a table on a terminal, else jsonl)")
+	cmd.Flags().StringVar(&output, "output", "", "`FORMAT` in which pipelines that end without an into are printed: table, jsonl or csv (default: a table on a terminal, else jsonl)")
+	cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "jsonl", "csv"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
+// unlessStopped returns what f returns, or nothing if a signal comes first.
+func unlessStopped[T any](signals <-chan os.Signal, f func() (*T, error)) (made *T, err error) {
+	done := make(chan struct{})
+	var x *T
+	var e error
+	go func() {
+		defer close(done)
+		x, e = f()
+	}()
+	select {
+	case <-done:
+		return x, e
+	case <-signals:
+		return nil, nil
+	}
+}
+
+const (
+	patience = 500 * time.Millisecond // for a reader of standard output that takes nothing, once the run shall end
+	parting  = 200 * time.Millisecond // for the outputs to be cleaned up, after the second signal
+)
+
 // runJob runs a graph to its end. The first signal stops it cleanly, the second at once.
-func runJob(g *exec.Graph, env *exec.Env) error {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+func runJob(g *exec.Graph, env *exec.Env, signals <-chan os.Signal) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-
 	watch := startProgress(env)
-	job, err := exec.Start(ctx, g, env)
-	if err != nil {
-		watch.stop(err)
+	job, err := unlessStopped(signals, func() (*exec.Job, error) { return exec.Start(ctx, g, env) }) // opening a named pipe may block
+	if err != nil || job == nil {
+		err = outcome(err)
+		watch.stop(err, job == nil)
 		return exitOf(err)
 	}
 	stopping := false
@@ -73,18 +102,59 @@ func runJob(g *exec.Graph, env *exec.Env) error {
 		case <-signals:
 			if stopping {
 				cancel()
+				select {
+				case <-job.Done():
+				case <-time.After(parting):
+				}
+				err := errors.New("stopped at once by a second signal: the outputs are not complete")
+				watch.stop(err, true)
+				return &status{exitFailed, err}
 			}
 			stopping = true
 			job.Stop()
+			go hurry(env, job.Done())
 		}
 	}
-	err = job.Wait()
-	if errors.Is(err, syscall.EPIPE) || stopping && errors.Is(err, context.Canceled) {
-		err = nil // whoever reads our output has enough
-	}
-	watch.stop(err)
-	if n := env.Stats.Late.Load(); n > 0 && err == nil && env.Stats.LateDropped.Load() > 0 {
-		fmt.Fprintf(os.Stderr, "ebb: %d late rows were dropped (`late into TARGET` keeps them)\n", env.Stats.LateDropped.Load())
+	err = outcome(job.Wait())
+	watch.stop(err, stopping)
+	if n := env.Stats.LateDropped.Load(); n > 0 && err == nil {
+		rows := "rows were"
+		if n == 1 {
+			rows = "row was"
+		}
+		fmt.Fprintf(os.Stderr, "ebb: %d late %s dropped (`late into TARGET` keeps them)\n", n, rows)
 	}
 	return exitOf(err)
+}
+
+// outcome is the error of a run: that nobody reads the output any more is none.
+func outcome(err error) error {
+	if errors.Is(err, exec.ErrReaderGone) {
+		return nil
+	}
+	return err
+}
+
+// hurry gives a reader of standard output up that takes nothing while the run is to end.
+func hurry(env *exec.Env, done <-chan struct{}) {
+	p, ok := env.Stdout.(*pipeOut)
+	if !ok {
+		return
+	}
+	last, since := p.moved.Load(), time.Now()
+	tick := time.NewTicker(patience / 10)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		if now := p.moved.Load(); now != last || !p.busy.Load() {
+			last, since = now, time.Now()
+		} else if time.Since(since) >= patience {
+			p.giveUp()
+			return
+		}
+	}
 }

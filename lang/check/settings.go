@@ -13,11 +13,12 @@ import (
 type setting struct {
 	kind  types.Kind
 	least int64    // smallest number or duration
+	most  int64    // largest; 0: any
 	words []string // the texts that it takes; nil: any
 }
 
 var settings = map[string]setting{
-	"parallelism":              {kind: types.Int, least: 1},
+	"parallelism":              {kind: types.Int, least: 1, most: 1024},
 	"checkpoint.interval":      {kind: types.Duration, least: 1},
 	"checkpoint.mode":          {kind: types.String, words: []string{"auto", "aligned", "unaligned", "none"}},
 	"checkpoint.align_timeout": {kind: types.Duration},
@@ -67,6 +68,9 @@ func (c *checker) set(f *unit, s *syntax.Set) {
 		switch v := x.Value.(type) {
 		case int64:
 			switch {
+			case def.most > 0 && v > def.most:
+				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` must be at most %d", key, def.most), "")
+				return
 			case v >= def.least:
 			case def.kind == types.Duration && def.least == 1:
 				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` must be longer than 0s", key), "")

@@ -119,14 +119,21 @@ func (s *scan) inspect(in *input) error {
 
 // openLayout opens the layout of a text and refuses what is not UTF-8 at first sight.
 func openLayout(form format, name string, head []byte, final bool) (layout, error) {
-	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		return nil, fmt.Errorf("%s is UTF-16 text; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8", name)
+	if err := refuseUTF16(name, head); err != nil {
+		return nil, err
 	}
 	l, err := form.open(name, head, final)
 	if err == errShort && (final || len(head) > maxRecord) {
 		return nil, fmt.Errorf("%s: the header does not end", name)
 	}
 	return l, err
+}
+
+func refuseUTF16(name string, head []byte) error {
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		return fmt.Errorf("%s is UTF-16 text; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8", name)
+	}
+	return nil
 }
 
 // trimMark takes a byte order mark off.

@@ -239,6 +239,9 @@ func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name
 		if len(text) < cap(text) && err == nil && !in.stdin {
 			continue
 		}
+		if err := refuseUTF16(in.name, text); err != nil {
+			return err
+		}
 		ok, e := enough(in.name, trimMark(text), err == io.EOF)
 		if ok || e != nil || err == io.EOF {
 			return e

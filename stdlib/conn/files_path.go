@@ -240,17 +240,26 @@ func openError(name string, fsys exec.FS, err error) error {
 	dir, base := filepath.Dir(name), filepath.Base(name)
 	entries, dirErr := fsys.ReadDir(dir)
 	if dirErr != nil {
-		return fmt.Errorf("cannot open %s: there is no folder %s: %w", name, dir, fs.ErrNotExist)
+		return &openFailure{fmt.Sprintf("cannot open %s: there is no folder %s", name, dir), err}
 	}
 	var have []string
 	for _, e := range entries {
 		have = append(have, e.Name())
 	}
 	if s := nearest(base, have); s != "" {
-		return fmt.Errorf("cannot open %s: there is no such file; did you mean %s? (%w)", name, filepath.Join(dir, s), fs.ErrNotExist)
+		return &openFailure{fmt.Sprintf("cannot open %s: there is no such file; did you mean %s?", name, filepath.Join(dir, s)), err}
 	}
-	return fmt.Errorf("cannot open %s: there is no such file (%w)", name, fs.ErrNotExist)
+	return &openFailure{fmt.Sprintf("cannot open %s: there is no such file", name), err}
 }
+
+// openFailure is why a file cannot be opened, in words, and the error of the system.
+type openFailure struct {
+	text string
+	err  error
+}
+
+func (e *openFailure) Error() string { return e.text }
+func (e *openFailure) Unwrap() error { return e.err }
 
 // cause takes the operation and the path off an error of a file.
 func cause(err error) error {

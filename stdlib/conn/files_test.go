@@ -306,8 +306,8 @@ func TestPaths(t *testing.T) {
 	require.Equal(t, "odd[1].csv", list("odd[1].csv"))
 	require.Equal(t, `no file matches "z*.csv"`, list("z*.csv"))
 	require.Equal(t, `the pattern "[": syntax error in pattern`, list("["))
-	require.Equal(t, "cannot open a.cvs: there is no such file; did you mean a.csv? (file does not exist)", list("a.cvs"))
-	require.Equal(t, "cannot open no/a.csv: there is no folder no: file does not exist", list("no/a.csv"))
+	require.Equal(t, "cannot open a.cvs: there is no such file; did you mean a.csv?", list("a.cvs"))
+	require.Equal(t, "cannot open no/a.csv: there is no folder no", list("no/a.csv"))
 	require.Contains(t, list("empty"), "the folder empty has no files that end in .csv .tsv .txt")
 	require.Contains(t, list(""), "the path is empty")
 }
