@@ -265,31 +265,3 @@ func FormatConst(t Type, v any) string {
 	}
 	return fmt.Sprint(v)
 }
-
-var durationUnits = []struct {
-	name string
-	size int64
-}{{"h", int64(time.Hour)}, {"m", int64(time.Minute)}, {"s", int64(time.Second)}, {"ms", int64(time.Millisecond)}, {"us", int64(time.Microsecond)}, {"ns", 1}}
-
-// FormatDuration prints nanoseconds as `1h30m`, `250ms`, `0s`; whole days stay hours, as Go's own text does.
-func FormatDuration(d int64) string { return string(AppendDuration(nil, d)) }
-
-// AppendDuration appends what FormatDuration prints.
-func AppendDuration(b []byte, d int64) []byte {
-	if d == 0 {
-		return append(b, "0s"...)
-	}
-	u := uint64(d)
-	if d < 0 {
-		b = append(b, '-')
-		u = -u
-	}
-	for _, unit := range durationUnits {
-		if n := u / uint64(unit.size); n > 0 {
-			b = strconv.AppendUint(b, n, 10)
-			b = append(b, unit.name...)
-			u -= n * uint64(unit.size)
-		}
-	}
-	return b
-}

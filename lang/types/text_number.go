@@ -1,0 +1,146 @@
+package types
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// How numbers are written in text, see text_time.go.
+
+// Decimal is a number as it is written: ±mant × 10^exp; lost tells that digits beyond mant were not all zero.
+type Decimal struct {
+	mant uint64
+	exp  int
+	neg  bool
+	lost bool
+}
+
+// ParseDecimal reads digits with an optional sign, fraction and exponent.
+func ParseDecimal(s string) (d Decimal, ok bool) {
+	i := 0
+	if i < len(s) && (s[i] == '-' || s[i] == '+') {
+		d.Neg = s[i] == '-'
+		i++
+	}
+	seen, point := false, false
+	for ; i < len(s); i++ {
+		c := s[i] - '0'
+		switch {
+		case c <= 9:
+			seen = true
+			switch {
+			case d.Mant < 1e18:
+				d.Mant = d.Mant*10 + uint64(c)
+				if point {
+					d.Exp--
+				}
+			default:
+				d.Lost = d.Lost || c != 0
+				if !point {
+					d.Exp++
+				}
+			}
+			continue
+		case s[i] == '.' && !point:
+			point = true
+			continue
+		}
+		break
+	}
+	if !seen {
+		return d, false
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		e, err := strconv.Atoi(s[i+1:])
+		if err != nil {
+			return d, false
+		}
+		d.Exp += min(max(e, -1e6), 1e6)
+		i = len(s)
+	}
+	return d, i == len(s)
+}
+
+// integer returns d × 10^shift as an int, if it fits; a fraction is cut off with cut, else it fails.
+func (d Decimal) Integer(shift int, cut bool) (int64, bool) {
+	m, e, lost := d.Mant, d.Exp+shift, d.Lost
+	for ; e > 0 && m != 0; e-- {
+		if m > 1<<63/10 {
+			return 0, false
+		}
+		m *= 10
+	}
+	for ; e < 0 && m != 0; e++ {
+		lost = lost || m%10 != 0
+		m /= 10
+	}
+	switch {
+	case lost && !cut:
+		return 0, false
+	case d.Neg && m <= 1<<63:
+		return -int64(m), true
+	case !d.Neg && m < 1<<63:
+		return int64(m), true
+	}
+	return 0, false
+}
+
+const digits = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
+
+// AppendInt writes an int in decimal, two digits at a time and in place.
+func AppendInt(b []byte, v int64) []byte {
+	u := uint64(v)
+	if v < 0 {
+		b = append(b, '-')
+		u = -u
+	}
+	if u < 10 {
+		return append(b, byte('0'+u))
+	}
+	n := decimalLen(u)
+	at := len(b)
+	b = append(b, "00000000000000000000"[:n]...)
+	w := b[at : at+n]
+	for n > 2 {
+		q := u / 100
+		r := (u - q*100) * 2
+		u = q
+		n -= 2
+		w[n], w[n+1] = digits[r], digits[r+1]
+	}
+	if n == 2 {
+		w[0], w[1] = digits[u*2], digits[u*2+1]
+	} else {
+		w[0] = byte('0' + u)
+	}
+	return b
+}
+
+// decimalLen returns the number of decimal digits of u > 0.
+func decimalLen(u uint64) int {
+	n := bits.Len64(u) * 1233 >> 12 // about log10: right or one too low
+	if u >= powersOf10[n] {
+		n++
+	}
+	return n
+}
+
+var powersOf10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+
+// AppendFloat writes a finite float as the shortest text that reads back as the same number: plain between 1e-6 and
+// 1e21, with an exponent beyond.
+func AppendFloat(b []byte, f float64) []byte {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 && (f != 0 || !math.Signbit(f)) {
+		return AppendInt(b, int64(f))
+	}
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		b = strconv.AppendFloat(b, f, 'e', -1, 64)
+		if n := len(b); n >= 4 && b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-09 is e-9
+			b[n-2] = b[n-1]
+			b = b[:n-1]
+		}
+		return b
+	}
+	return strconv.AppendFloat(b, f, 'f', -1, 64)
+}
