@@ -16,6 +16,8 @@ type fused struct {
 	steps []fusedStep
 	ctx   eval.Ctx
 	env   *exec.Env
+	// transient tells that nobody keeps the columns of what was emitted.
+	transient bool
 }
 
 type fusedStep struct {
@@ -61,6 +63,9 @@ func (f *fused) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	now := f.env.Now()
 	for i := range f.steps {
 		s := &f.steps[i]
+		if f.transient && s.project != nil {
+			s.project.Reuse()
+		}
 		f.ctx.Reset(now)
 		var err error
 		switch {
@@ -73,7 +78,7 @@ func (f *fused) Process(_ int, b *vec.Batch, out *exec.Out) error {
 				return nil
 			}
 			if len(sel) < b.Rows() {
-				b = b.Select(append(make([]uint32, 0, len(sel)), sel...))
+				b = b.Select(sel)
 			}
 		case s.assert != nil:
 			sel := s.assert.Filter(&f.ctx, b, b.Sel)

@@ -43,7 +43,7 @@ func Lower(p *Physical, lib *stdlib.Catalog, env *exec.Env, print *types.ConnArg
 		x := l.groups[g]
 		x.Ports = l.ports(g.Ports, g.Width)
 		if g.Scan != nil {
-			x.Source = l.source(g.Scan)
+			x.Source = l.source(g.Scan, l.transient(g.Ports))
 		}
 	}
 	return out
@@ -76,7 +76,15 @@ func (l *lowerer) op(op *Op, width int) *exec.Node {
 	switch op.Kind {
 	case RowsOp:
 		in := n.In[0].Schema()
-		x.New = func(int) (exec.Operator, error) { return newFused(n.Steps, in, l.lib, l.env) }
+		transient := l.transient(op.Ports)
+		x.New = func(int) (exec.Operator, error) {
+			f, err := newFused(n.Steps, in, l.lib, l.env)
+			if err != nil {
+				return nil, err
+			}
+			f.transient = transient
+			return f, nil
+		}
 	case StageOp:
 		x.New = func(task int) (exec.Operator, error) { return n.Stage.New(l.context(n, task, width, op.Merges)) }
 	case PartialOp:
@@ -121,11 +129,45 @@ func partialOf(lib *stdlib.Catalog, env *exec.Env) func(*Node) (types.Schema, bo
 	}
 }
 
-func (l *lowerer) source(n *Node) func([]*exec.Host) ([]exec.Source, error) {
+// transient reports whether all that the ports lead to in the same task takes copies only of what it needs of a batch,
+// so that the memory of its columns may be used again as soon as it was emitted. Error rows and other further outputs
+// are not looked into.
+func (l *lowerer) transient(ports [][]Link) bool {
+	for i, links := range ports {
+		for _, k := range links {
+			if i > 0 || k.Edge != nil || !l.copies(k.Op) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (l *lowerer) copies(op *Op) bool {
+	switch op.Kind {
+	case RowsOp:
+		return l.transient(op.Ports)
+	case PartialOp:
+		return true
+	case StageOp:
+		return !op.Merges && op.Node.Traits.Copies
+	case EncodeOp:
+		o, err := l.encoder(op.Node)
+		e, ok := o.(*encodeOp)
+		if err != nil || !ok {
+			return false
+		}
+		_, ok = e.enc.(spec.Copier)
+		return ok
+	}
+	return false
+}
+
+func (l *lowerer) source(n *Node, transient bool) func([]*exec.Host) ([]exec.Source, error) {
 	src := n.Source
 	return func(hosts []*exec.Host) ([]exec.Source, error) {
 		s := &spec.Scan{Name: src.Name, Ordinal: n.Ordinal, Args: src.Conn, Schema: src.Schema, Columns: n.Columns, Width: len(hosts),
-			OneSplit: len(hosts) == 1, Lag: src.Lag, Idle: src.Idle, Limit: n.Limit, Hosts: hosts, Env: l.env}
+			OneSplit: len(hosts) == 1, Transient: transient, Lag: src.Lag, Idle: src.Idle, Limit: n.Limit, Hosts: hosts, Env: l.env}
 		s.Failures = func() *exec.Failures {
 			return &exec.Failures{Mode: src.OnError.Mode, Port: n.Errors, Stats: l.env.Stats}
 		}

@@ -58,9 +58,23 @@ func (p *Prog) Eval(x *Ctx, b *vec.Batch, sel []uint32) *vec.Column {
 func (p *Prog) EvalAll(x *Ctx, b *vec.Batch, sel []uint32, out []*vec.Column) {
 	sel = p.run.begin(x, b, sel)
 	for i, n := range p.roots {
-		out[i] = p.run.eval(n, sel).Column
+		v := p.run.eval(n, sel)
+		if out[i] = v.Column; v.own && p.run.lends {
+			p.run.lent = append(p.run.lent, v.Column)
+		}
 	}
 	p.run.end()
+}
+
+// Reuse tells that nobody reads the results of earlier calls of EvalAll any more: their buffers are used again. Without
+// it the results belong to the caller for good.
+func (p *Prog) Reuse() {
+	for _, c := range p.run.lent {
+		p.run.recycle(c)
+	}
+	clear(p.run.lent)
+	p.run.lent = p.run.lent[:0]
+	p.run.lends = true
 }
 
 // Filter returns the rows of sel (nil: b's selected rows) for which the (first) expression is true; false, null and
@@ -192,6 +206,8 @@ type run struct {
 	scopes []uint64
 	last   uint64
 	shared []*vec.Column // to give back at the end
+	lends  bool          // Reuse is called
+	lent   []*vec.Column // results that Reuse takes back
 }
 
 func (r *run) begin(x *Ctx, b *vec.Batch, sel []uint32) []uint32 {

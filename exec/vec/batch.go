@@ -41,6 +41,9 @@ type Batch struct {
 
 	// Block is set on batches of encoded rows (one String column): the bytes of all N rows, one after the other.
 	Block []byte
+	// Free, if set, takes the memory of encoded rows back. A sink that writes files calls it once, when all are written;
+	// whoever keeps the batch beyond that sets it to nil first.
+	Free func(*Batch)
 }
 
 // Position packs where a row was read into a number that orders rows as the language orders ties: by source, file and
@@ -81,14 +84,14 @@ func (b *Batch) Bytes() int {
 func (b *Batch) With(cols []*Column) *Batch {
 	c := *b
 	c.Cols = cols
-	c.Block = nil
+	c.Block, c.Free = nil, nil
 	return &c
 }
 
 // Select returns a batch of the physical rows sel, a subset of the selected ones.
 func (b *Batch) Select(sel []uint32) *Batch {
 	c := *b
-	c.Sel = sel
+	c.Sel, c.Free = sel, nil
 	return &c
 }
 

@@ -172,6 +172,6 @@ func TestRowJSON(t *testing.T) {
 	fields := []types.Field{{Name: "s", Type: types.T(types.String).Null()}, {Name: "at", Type: types.T(types.Time)}, {Name: "xs", Type: types.ListOf(types.T(types.Float))}}
 	cols := []*Column{column(fields[0].Type, []any{"a\"b", nil}), column(fields[1].Type, []any{int64(1_500_000_000), int64(0)}),
 		column(fields[2].Type, []any{[]any{1.5, math.NaN()}, []any{}})}
-	require.Equal(t, `{"s":"a\"b","at":"1970-01-01T00:00:01.5Z","xs":[1.5,null]}`, string(AppendRowJSON(nil, fields, cols, 0)))
+	require.Equal(t, `{"s":"a\"b","at":"1970-01-01T00:00:01.500Z","xs":[1.5,null]}`, string(AppendRowJSON(nil, fields, cols, 0)))
 	require.Equal(t, `{"s":null,"at":"1970-01-01T00:00:00Z","xs":[]}`, string(AppendRowJSON(nil, fields, cols, 1)))
 }

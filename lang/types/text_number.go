@@ -8,12 +8,12 @@ import (
 
 // How numbers are written in text, see text_time.go.
 
-// Decimal is a number as it is written: ±mant × 10^exp; lost tells that digits beyond mant were not all zero.
+// Decimal is a number as it is written: ±Mant × 10^Exp. Lost tells that digits beyond Mant were not all zero.
 type Decimal struct {
-	mant uint64
-	exp  int
-	neg  bool
-	lost bool
+	Mant uint64
+	Exp  int
+	Neg  bool
+	Lost bool
 }
 
 // ParseDecimal reads digits with an optional sign, fraction and exponent.
@@ -62,7 +62,7 @@ func ParseDecimal(s string) (d Decimal, ok bool) {
 	return d, i == len(s)
 }
 
-// integer returns d × 10^shift as an int, if it fits; a fraction is cut off with cut, else it fails.
+// Integer returns d × 10^shift as an int, if it fits; a fraction is cut off with cut, else it fails.
 func (d Decimal) Integer(shift int, cut bool) (int64, bool) {
 	m, e, lost := d.Mant, d.Exp+shift, d.Lost
 	for ; e > 0 && m != 0; e-- {

@@ -80,7 +80,7 @@ func ParseInstant(s string) (int64, bool) {
 	if len(s) < 10 || s[4] != '-' && s[4] != '/' || s[7] != s[4] {
 		return 0, false
 	}
-	year, month, day := two(s, 0)*100+two(s, 2), two(s, 5), two(s, 8)
+	year, month, day := twoDigits(s, 0)*100+twoDigits(s, 2), twoDigits(s, 5), twoDigits(s, 8)
 	if year < 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return 0, false
 	}
@@ -91,7 +91,7 @@ func ParseInstant(s string) (int64, bool) {
 	if len(s) < 16 || s[10] != 'T' && s[10] != ' ' && s[10] != 't' || s[13] != ':' {
 		return 0, false
 	}
-	hour, minute := two(s, 11), two(s, 14)
+	hour, minute := twoDigits(s, 11), twoDigits(s, 14)
 	if hour < 0 || hour > 23 || minute < 0 || minute > 59 {
 		return 0, false
 	}
@@ -99,7 +99,7 @@ func ParseInstant(s string) (int64, bool) {
 	nanos := int64(0)
 	s = s[16:]
 	if len(s) >= 3 && s[0] == ':' {
-		second := two(s, 1)
+		second := twoDigits(s, 1)
 		if second < 0 || second > 59 {
 			return 0, false
 		}
@@ -138,13 +138,13 @@ func parseZone(s string) (int64, bool) {
 	case s[0] != '+' && s[0] != '-' || len(s) < 3:
 		return 0, false
 	}
-	hour, minute := two(s, 1), 0
+	hour, minute := twoDigits(s, 1), 0
 	switch {
 	case len(s) == 3:
 	case len(s) == 5:
-		minute = two(s, 3)
+		minute = twoDigits(s, 3)
 	case len(s) == 6 && s[3] == ':':
-		minute = two(s, 4)
+		minute = twoDigits(s, 4)
 	default:
 		return 0, false
 	}
@@ -157,8 +157,8 @@ func parseZone(s string) (int64, bool) {
 	return int64(hour*3600 + minute*60), true
 }
 
-// two reads two digits at i; without them the result is far below zero.
-func two(s string, i int) int {
+// twoDigits reads two digits at i; without them the result is far below zero.
+func twoDigits(s string, i int) int {
 	a, b := s[i]-'0', s[i+1]-'0'
 	if a > 9 || b > 9 {
 		return -1 << 20
@@ -184,6 +184,7 @@ func AppendTime(b []byte, t int64, format string) []byte {
 	return time.Unix(0, t).UTC().AppendFormat(b, format)
 }
 
+// AppendInstant is AppendTime for the format "".
 func AppendInstant(b []byte, t int64) []byte {
 	sec := FloorDiv(t, 1_000_000_000)
 	nanos := uint32(t - sec*1_000_000_000)

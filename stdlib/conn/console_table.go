@@ -65,7 +65,7 @@ func (e *tableEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 				block = appendCell(block, bytesOf(c.Strs[row]))
 				continue
 			}
-			e.plain = (*csvEncoder)(nil).appendPlain(e.plain[:0], c, row)
+			e.plain = appendPlain(e.plain[:0], c, row)
 			block = appendCell(block, e.plain)
 		}
 		block = append(block, '\n')

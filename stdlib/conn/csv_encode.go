@@ -17,13 +17,13 @@ import (
 // csvEncoder writes rows as lines of CSV. It belongs to one task.
 type csvEncoder struct {
 	csvDialect
-	w     *spec.Write
-	json  []jsonOut // for lists, records and any, by column
-	parts *partNamer
-	plain bool // numbers and times never need quotes
-	size  int  // about how long a line is
-	ends  []int
-	text  []byte // of a value that may have to be quoted
+	w      *spec.Write
+	json   []jsonOut // for lists, records and any, by column
+	parts  *partNamer
+	plain  bool // numbers and times never need quotes
+	size   int  // about how long a line is
+	blocks blocks
+	text   []byte // of a value that may have to be quoted
 }
 
 func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
@@ -35,6 +35,9 @@ func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
 	plain := d.null == "" && strings.IndexByte("0123456789+-.:TZ", d.delim) < 0 && !(d.delim >= 'A' && d.delim <= 'z')
 	return &csvEncoder{csvDialect: d, w: w, plain: plain, json: jsonOuts(w.Schema.Fields, ""), parts: newPartNamer(w), size: 32 * max(1, len(w.Schema.Fields))}, nil
 }
+
+// CopiesRows tells that blocks hold copies: partitions are, too.
+func (e *csvEncoder) CopiesRows() {}
 
 // headerLine returns the first line of an output, nil if there is none.
 func (d csvDialect) headerLine(w *spec.Write) []byte {
@@ -60,8 +63,8 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 		return nil, fmt.Errorf("csv: %d columns for a schema of %d", len(b.Cols), len(e.w.Schema.Fields))
 	}
 	n := b.Rows()
-	block := make([]byte, 0, n*(e.size+e.size/8)+64)
-	e.ends = e.ends[:0]
+	out := e.blocks.get(n, n*(e.size+e.size/8)+64)
+	block := out.Block
 	for i := range n {
 		r := b.Row(i)
 		if e.w.Changes {
@@ -91,10 +94,10 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 				}
 				block = e.appendText(block, s)
 			case types.Time:
-				if f := e.w.Schema.Fields[k].Type.Format; e.plain && (f == "" || timeIsNumber(f)) {
-					block = appendTime(block, c.Ints[r], f)
+				if f := e.w.Schema.Fields[k].Type.Format; e.plain && (f == "" || types.TimeIsNumber(f)) {
+					block = types.AppendTime(block, c.Ints[r], f)
 				} else {
-					e.text = appendTime(e.text[:0], c.Ints[r], f)
+					e.text = types.AppendTime(e.text[:0], c.Ints[r], f)
 					block = e.appendText(block, view(e.text))
 				}
 			case types.List, types.Record, types.Any:
@@ -102,22 +105,22 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 				block = e.appendText(block, view(e.text))
 			default:
 				if e.plain && kind != types.Bytes {
-					block = e.appendPlain(block, c, r)
+					block = appendPlain(block, c, r)
 				} else {
-					e.text = e.appendPlain(e.text[:0], c, r)
+					e.text = appendPlain(e.text[:0], c, r)
 					block = e.appendText(block, view(e.text))
 				}
 			}
 		}
 		block = append(block, '\n')
-		e.ends = append(e.ends, len(block))
+		e.blocks.ends = append(e.blocks.ends, len(block))
 	}
 	if n > 0 {
 		e.size = len(block)/n + 1
 	}
-	out := encoded(block, e.ends)
+	out = e.blocks.done(out, block)
 	if e.parts != nil {
-		parts, err := e.parts.column(b, e.appendPlain)
+		parts, err := e.parts.column(b, appendPlain)
 		if err != nil {
 			return nil, err
 		}
@@ -137,11 +140,12 @@ func encoded(block []byte, ends []int) *vec.Batch {
 	return &vec.Batch{N: len(ends), Cols: []*vec.Column{lines}, Block: block}
 }
 
-// appendPlain writes a value that is not null as it is, without quotes: also the text of a partition.
-func (e *csvEncoder) appendPlain(b []byte, c *vec.Column, r int) []byte {
+// appendPlain writes a value that is not null as it is, without quotes: also the text of a partition, so that folders
+// are called the same in every format.
+func appendPlain(b []byte, c *vec.Column, r int) []byte {
 	switch c.Type.Kind {
 	case types.Int:
-		return appendInt(b, c.Ints[r])
+		return types.AppendInt(b, c.Ints[r])
 	case types.Float:
 		return appendFloatName(b, c.Floats[r])
 	case types.Bool:
@@ -151,7 +155,7 @@ func (e *csvEncoder) appendPlain(b []byte, c *vec.Column, r int) []byte {
 	case types.Bytes:
 		return base64.StdEncoding.AppendEncode(b, bytesOf(c.Strs[r]))
 	case types.Time:
-		return appendTime(b, c.Ints[r], c.Type.Format)
+		return types.AppendTime(b, c.Ints[r], c.Type.Format)
 	case types.Duration:
 		return types.AppendDuration(b, c.Ints[r])
 	}
@@ -169,7 +173,7 @@ func appendFloatName(b []byte, f float64) []byte {
 	case math.IsInf(f, -1):
 		return append(b, "-Inf"...)
 	}
-	return appendFloat(b, f)
+	return types.AppendFloat(b, f)
 }
 
 // appendText writes text, in quotes if it must be: the empty string is told from null, and so is the text of null.

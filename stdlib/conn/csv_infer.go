@@ -140,7 +140,7 @@ func kindOf(s string) types.Kind {
 	if _, ok := floatName(s); ok {
 		return types.Float
 	}
-	if _, ok := parseInstant(s); ok {
+	if _, ok := types.ParseInstant(s); ok {
 		return types.Time
 	}
 	if strings.EqualFold(s, "true") || strings.EqualFold(s, "false") {
@@ -155,7 +155,7 @@ func numeral(s string) bool {
 	if s == "" || s[0] == '+' || len(s) > 1 && s[0] == '0' && s[1]-'0' <= 9 {
 		return false
 	}
-	_, ok := parseDecimal(s)
+	_, ok := types.ParseDecimal(s)
 	return ok
 }
 

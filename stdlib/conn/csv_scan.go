@@ -28,7 +28,8 @@ type csvDecoder struct {
 	starts []int32
 	change []vec.Change
 	failed []failure
-	size   int // about how long a record is
+	size   int     // about how long a record is
+	spare  []int32 // of a part that nobody reads any more
 }
 
 // csvStep is a wanted field.
@@ -160,9 +161,14 @@ func (d *csvDecoder) more(rest, record int, out *parts) {
 	for _, f := range d.cols {
 		f.grow(n)
 	}
-	d.starts = extend(d.starts, n)
+	if d.room == 0 {
+		d.starts = extend(nil, d.spare, n)
+		d.spare = nil
+	} else {
+		d.starts = extend(d.starts, nil, n)
+	}
 	if d.csvLayout.change {
-		d.change = extend(d.change, n)
+		d.change = extend(d.change, nil, n)
 	}
 	d.room = n
 }
@@ -187,6 +193,13 @@ func (d *csvDecoder) flush(out *parts) {
 		}
 	}
 	d.rows, d.room, d.starts, d.change, d.failed = 0, 0, nil, nil, nil
+}
+
+func (d *csvDecoder) recycle(p *part) {
+	for i, f := range d.cols {
+		f.recycle(p.cols[i])
+	}
+	d.spare = p.starts
 }
 
 // fail notes that the row at hand failed, and empties it.

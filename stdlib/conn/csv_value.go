@@ -71,11 +71,11 @@ func (d *csvDecoder) value(f *jsonField, field []byte, quoted bool) bool {
 	case types.Float:
 		f.floats[row], ok = parseFloat(s)
 	case types.Time:
-		f.ints[row], ok = parseTime(s, f.typ.Format)
+		f.ints[row], ok = types.ParseTime(s, f.typ.Format)
 	case types.Bool:
 		f.bools[row], ok = parseBool(s)
 	case types.Duration:
-		f.ints[row], ok = parseDuration(s)
+		f.ints[row], ok = types.ParseDuration(s)
 	case types.Bytes:
 		f.strs[row], ok = d.json.base64(s)
 	default:
@@ -120,7 +120,7 @@ func (d *csvDecoder) misfit(f *jsonField, field []byte, quoted bool) error {
 func (d *csvDecoder) wants(t types.Type, s string) string {
 	switch t.Kind {
 	case types.Int:
-		if n, ok := parseDecimal(s); ok && n.exp >= 0 && !n.lost {
+		if n, ok := types.ParseDecimal(s); ok && n.Exp >= 0 && !n.Lost {
 			return "an int: it is beyond 64 bits"
 		}
 	case types.Float:
@@ -133,8 +133,8 @@ func (d *csvDecoder) wants(t types.Type, s string) string {
 
 // parseInt reads a whole number; 12.0 and 1e3 are.
 func parseInt(s string) (int64, bool) {
-	if d, ok := parseDecimal(s); ok {
-		return d.integer(0, false)
+	if d, ok := types.ParseDecimal(s); ok {
+		return d.Integer(0, false)
 	}
 	return 0, false
 }

@@ -47,6 +47,8 @@ type decoder interface {
 	// final, a last record that is not ended is left alone; final says that the file ends here (or, in a chunk, that
 	// all records are whole). An error ends the run; a record that is wrong goes to the failures of its part.
 	decode(text []byte, final bool, out *parts) (used int, err error)
+	// recycle takes back the memory of a part that nobody reads any more.
+	recycle(p *part)
 }
 
 // parts is what a decoder makes of a text: batches of at most vec.MaxRows records in order.

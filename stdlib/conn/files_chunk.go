@@ -194,6 +194,9 @@ type chunkTask struct {
 	at      place
 	ready   []piece
 	sent    int
+	parts   parts    // that the pieces were made from
+	spare   []byte   // of a block that nobody reads any more
+	pos     []uint64 // the same for positions
 
 	flow *flow // the file at hand is read as a stream
 }
@@ -241,10 +244,28 @@ func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 		t.Env.Stats.BytesIn.Add(t.block.hi - t.block.lo)
 	}
 	t.next += t.tasks
+	t.recycle()
 	t.has, t.decoded, t.passed, t.block, t.sent = false, false, false, block{}, 0
 	clear(t.ready)
 	t.ready = t.ready[:0]
 	return exec.More, nil
+}
+
+// recycle keeps the memory of the chunk for the next one, if nobody has views of it.
+func (t *chunkTask) recycle() {
+	if !t.Transient {
+		return
+	}
+	for i := range t.ready {
+		if len(t.ready[i].fails) > 0 { // error rows may hold some
+			return
+		}
+	}
+	for i := range t.parts.list {
+		t.dec.recycle(&t.parts.list[i])
+	}
+	clear(t.parts.list)
+	t.spare = t.block.buf
 }
 
 // join decodes the block as far as it can, takes the place before it, and passes the place behind it on. It returns
@@ -295,9 +316,13 @@ func (t *chunkTask) pass(in *input, chunk int64, at place) {
 func (t *chunkTask) sendNext(in *input, out *exec.Out) error {
 	x := &t.ready[t.sent]
 	t.sent++
+	x.pos = t.pos
 	high, err := t.send(x, in, t.at, out, t.failures, func(off int) int64 { return t.lineAt(in, t.block.at+int64(off)) })
 	if err != nil {
 		return err
+	}
+	if t.Transient {
+		t.pos = x.batch.Pos
 	}
 	t.at.high = high
 	t.advance(high, out)
@@ -359,7 +384,12 @@ func (t *chunkTask) read(in *input, l layout) error {
 func (t *chunkTask) fill(in *input, to int64) error {
 	b := &t.block
 	n := to - b.from
-	buf := make([]byte, n+slack)
+	buf := t.spare
+	if t.spare = nil; int64(cap(buf)) < n+slack {
+		buf = make([]byte, n+slack)
+	}
+	buf = buf[:n+slack]
+	clear(buf[n:])
 	have := copy(buf, b.buf)
 	if err := readAt(t.f, buf[have:n], b.from+int64(have), in.name); err != nil {
 		return err
@@ -384,7 +414,7 @@ func (t *chunkTask) decode(in *input, odd, sure bool) error {
 	}
 	b.at = from
 	text := b.buf[from-b.from : to-b.from]
-	ps := parts{guess: !sure && b.lo > 0}
+	ps := parts{list: t.parts.list[:0], guess: !sure && b.lo > 0}
 	if len(text) > 0 {
 		used, err := t.dec.decode(text, true, &ps)
 		if err == nil && used < len(text) {
@@ -398,6 +428,7 @@ func (t *chunkTask) decode(in *input, odd, sure bool) error {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 	}
+	t.parts = ps
 	t.ready = t.pieces(text, ps.list, t.ready)
 	t.decoded = true
 	return nil

@@ -39,6 +39,7 @@ type piece struct {
 	first int64         // number of its first row in the text
 	high  types.Instant // highest event time
 	fails []pieceError
+	pos   []uint64 // room for positions, may be nil
 }
 
 type pieceError struct {
@@ -133,7 +134,7 @@ func sortFails(f []pieceError) {
 // file so far. line tells the line of an offset of the text.
 func (s *scan) send(x *piece, in *input, at place, out *exec.Out, failures *exec.Failures, line func(off int) int64) (types.Instant, error) {
 	b := x.batch
-	b.Pos = make([]uint64, b.N)
+	b.Pos = extend(nil, x.pos, b.N)
 	pos := vec.Position(s.Ordinal, in.number, at.rows+x.first)
 	for i := range b.Pos {
 		b.Pos[i] = pos + uint64(i)

@@ -319,7 +319,11 @@ func (s *fileSink) Write(b *vec.Batch) error {
 	if s.parts == nil {
 		o := s.order[0]
 		if b.Sel == nil {
-			return s.write(o, b.Block)
+			err := s.write(o, b.Block)
+			if b.Free != nil && err == nil {
+				b.Free(b)
+			}
+			return err
 		}
 		return s.runs(b, lines, func(int) (*outFile, error) { return o, nil })
 	}

@@ -74,7 +74,7 @@ func genInt(f *genField, a genWords) error {
 }
 
 func genDuration(f *genField, a genWords) error {
-	low, high, err := a.intRange(parseDuration)
+	low, high, err := a.intRange(types.ParseDuration)
 	step := int64(1)
 	if low%int64(time.Millisecond) == 0 && high%int64(time.Millisecond) == 0 {
 		step = int64(time.Millisecond)
@@ -94,7 +94,7 @@ func genTime(f *genField, a genWords) error {
 		}
 		return nil
 	}
-	low, high, err := a.intRange(parseInstant)
+	low, high, err := a.intRange(types.ParseInstant)
 	step := int64(1)
 	if low%int64(time.Millisecond) == 0 && high%int64(time.Millisecond) == 0 {
 		step = int64(time.Millisecond)

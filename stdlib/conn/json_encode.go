@@ -1,14 +1,7 @@
 package conn
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
-	"math"
-	"math/bits"
-	"slices"
-	"strconv"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -22,7 +15,7 @@ type jsonEncoder struct {
 	fields []jsonOut
 	parts  *partNamer
 	size   int // about how long a line is
-	ends   []int
+	blocks blocks
 }
 
 // jsonOut is how one value is written: made from the type that the sink wants.
@@ -48,7 +41,7 @@ func newJSONOut(key string, t types.Type) jsonOut {
 func jsonOuts(fields []types.Field, first string) []jsonOut {
 	outs := make([]jsonOut, len(fields))
 	for i, f := range fields {
-		outs[i] = newJSONOut(string(append(appendQuoted([]byte(first), f.Name), ':')), f.Type)
+		outs[i] = newJSONOut(string(append(vec.AppendQuoted([]byte(first), f.Name), ':')), f.Type)
 		first = ","
 	}
 	return outs
@@ -64,14 +57,17 @@ func newJSONEncoder(w *spec.Write) (spec.Encoder, error) {
 	return e, nil
 }
 
+// CopiesRows tells that blocks hold copies: partitions are, too.
+func (e *jsonEncoder) CopiesRows() {}
+
 // Encode writes the rows into one block.
 func (e *jsonEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 	if len(b.Cols) != len(e.fields) {
 		return nil, fmt.Errorf("jsonl: %d columns for a schema of %d", len(b.Cols), len(e.fields))
 	}
 	n := b.Rows()
-	block := make([]byte, 0, n*(e.size+e.size/8)+64)
-	e.ends = e.ends[:0]
+	out := e.blocks.get(n, n*(e.size+e.size/8)+64)
+	block := out.Block
 	for i := range n {
 		r := b.Row(i)
 		switch {
@@ -94,22 +90,22 @@ func (e *jsonEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 			}
 			switch o.kind {
 			case types.Int:
-				block = appendInt(block, c.Ints[r])
+				block = types.AppendInt(block, c.Ints[r])
 			case types.String:
-				block = appendQuoted(block, c.Strs[r])
+				block = vec.AppendQuoted(block, c.Strs[r])
 			default:
 				block = o.append(block, c, r)
 			}
 		}
 		block = append(block, "}\n"...)
-		e.ends = append(e.ends, len(block))
+		e.blocks.ends = append(e.blocks.ends, len(block))
 	}
 	if n > 0 {
 		e.size = len(block)/n + 1
 	}
-	out := encoded(block, e.ends)
+	out = e.blocks.done(out, block)
 	if e.parts != nil {
-		parts, err := e.parts.column(b, (*csvEncoder)(nil).appendPlain) // folders are called the same in every format
+		parts, err := e.parts.column(b, appendPlain)
 		if err != nil {
 			return nil, err
 		}
@@ -121,32 +117,14 @@ func (e *jsonEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 // append writes row r of c, which is not null.
 func (o *jsonOut) append(b []byte, c *vec.Column, r int) []byte {
 	switch o.kind {
-	case types.Int:
-		return appendInt(b, c.Ints[r])
-	case types.Float:
-		if f := c.Floats[r]; !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return appendFloat(b, f)
-		}
-	case types.Bool:
-		return strconv.AppendBool(b, c.Bools[r])
 	case types.Time:
 		switch {
 		case o.format == "":
-			return append(appendInstant(append(b, '"'), c.Ints[r]), '"')
-		case timeIsNumber(o.format):
-			return appendTime(b, c.Ints[r], o.format)
-		}
-		var text [64]byte
-		return appendQuoted(b, view(appendTime(text[:0], c.Ints[r], o.format)))
-	case types.Duration:
-		return append(types.AppendDuration(append(b, '"'), c.Ints[r]), '"')
-	case types.String:
-		return appendQuoted(b, c.Strs[r])
-	case types.Bytes:
-		return append(base64.StdEncoding.AppendEncode(append(b, '"'), bytesOf(c.Strs[r])), '"')
-	case types.Any:
-		if s := c.Strs[r]; s != "" {
-			return append(b, s...)
+		case types.TimeIsNumber(o.format):
+			return types.AppendTime(b, c.Ints[r], o.format)
+		default:
+			var text [64]byte
+			return vec.AppendQuoted(b, view(types.AppendTime(text[:0], c.Ints[r], o.format)))
 		}
 	case types.List:
 		b = append(b, '[')
@@ -168,7 +146,7 @@ func (o *jsonOut) append(b []byte, c *vec.Column, r int) []byte {
 		}
 		return append(b, '}')
 	}
-	return append(b, "null"...)
+	return c.AppendJSON(b, r)
 }
 
 // value writes row r of c.
@@ -181,52 +159,3 @@ func (o *jsonOut) value(b []byte, c *vec.Column, r int) []byte {
 
 // bytesOf is s as bytes, which must not be changed.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
-// appendQuoted writes s as a JSON string. Only what must be escaped is; bytes that are not UTF-8 become U+FFFD.
-func appendQuoted(b []byte, s string) []byte {
-	b = append(slices.Grow(b, len(s)+10), '"')
-	from := bytesOf(s)
-	for {
-		// Copy eight bytes at a time and look at them at once, see jsonText.str; those behind the first that is not
-		// plain are copied in vain.
-		to := b[len(b):cap(b)]
-		i := 0
-		for i+8 <= len(from) && i+8 <= len(to) {
-			w := binary.LittleEndian.Uint64(from[i:])
-			binary.LittleEndian.PutUint64(to[i:], w)
-			quote, back := w^2*lowBits, w^'\\'*lowBits
-			if m := ((quote - 0x21*lowBits) | (back - lowBits) | w) & highBits; m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
-				break
-			}
-			i += 8
-		}
-		b = b[:len(b)+i]
-		from = from[i:]
-		for len(from) > 0 && from[0] >= ' ' && from[0] != '"' && from[0] != '\\' && from[0] < utf8.RuneSelf {
-			b = append(b, from[0])
-			from = from[1:]
-		}
-		if len(from) == 0 {
-			return append(b, '"')
-		}
-		n := 1
-		switch c := from[0]; {
-		case c >= utf8.RuneSelf:
-			var r rune
-			r, n = utf8.DecodeRune(from)
-			b = utf8.AppendRune(b, r)
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		default:
-			b = append(b, '\\', 'u', '0', '0', '0'+c>>4, "0123456789abcdef"[c&15])
-		}
-		from = from[n:]
-	}
-}

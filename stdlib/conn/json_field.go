@@ -34,7 +34,8 @@ type jsonField struct {
 	bools  []bool
 	strs   []string
 	offs   []int32
-	valid  vec.Bitmap // nil while no row is null
+	valid  vec.Bitmap    // nil while no row is null
+	spare  []*vec.Column // columns that nobody reads any more
 }
 
 func newJSONField(name, path string, t types.Type, deep int) *jsonField {
@@ -67,17 +68,22 @@ func (f *jsonField) wants(fields []types.Field) {
 
 // grow makes room for rows rows, keeping those there are.
 func (f *jsonField) grow(rows int) {
+	var old vec.Column
+	if k := len(f.spare) - 1; k >= 0 && f.room == 0 {
+		old = *f.spare[k]
+		f.spare = f.spare[:k]
+	}
 	switch f.kind {
 	case types.Int, types.Time, types.Duration:
-		f.ints = extend(f.ints, rows)
+		f.ints = extend(f.ints, old.Ints, rows)
 	case types.Float:
-		f.floats = extend(f.floats, rows)
+		f.floats = extend(f.floats, old.Floats, rows)
 	case types.Bool:
-		f.bools = extend(f.bools, rows)
+		f.bools = extend(f.bools, old.Bools, rows)
 	case types.String, types.Bytes, types.Any:
-		f.strs = extend(f.strs, rows)
+		f.strs = extend(f.strs, old.Strs, rows)
 	case types.List:
-		f.offs = extend(f.offs, rows+1)
+		f.offs = extend(f.offs, nil, rows+1)
 	case types.Record:
 		for _, k := range f.kids {
 			k.grow(rows)
@@ -94,10 +100,20 @@ func (f *jsonField) grow(rows int) {
 	f.room = rows
 }
 
-func extend[T any](s []T, n int) []T {
-	to := make([]T, n)
-	copy(to, s)
-	return to
+// extend returns a copy of s with n elements, in the memory of spare if there is enough; those behind s are unspecified.
+func extend[T any](s, spare []T, n int) []T {
+	if cap(spare) < n {
+		spare = make([]T, n)
+	}
+	copy(spare[:n], s)
+	return spare[:n]
+}
+
+// recycle takes a column back that nobody reads any more.
+func (f *jsonField) recycle(c *vec.Column) {
+	if f.kind != types.List && f.kind != types.Record && len(f.spare) < 8 {
+		f.spare = append(f.spare, c)
+	}
 }
 
 // set marks row i as valid.
@@ -142,13 +158,13 @@ func (f *jsonField) take(n int) *vec.Column {
 	c := &vec.Column{Type: f.typ}
 	switch f.kind {
 	case types.Int, types.Time, types.Duration:
-		c.Ints, f.ints = f.ints[:n:n], nil
+		c.Ints, f.ints = f.ints[:n], nil
 	case types.Float:
-		c.Floats, f.floats = f.floats[:n:n], nil
+		c.Floats, f.floats = f.floats[:n], nil
 	case types.Bool:
-		c.Bools, f.bools = f.bools[:n:n], nil
+		c.Bools, f.bools = f.bools[:n], nil
 	case types.String, types.Bytes, types.Any:
-		c.Strs, f.strs = f.strs[:n:n], nil
+		c.Strs, f.strs = f.strs[:n], nil
 	case types.List:
 		kid := f.kids[0]
 		elems := int(f.offs[n])

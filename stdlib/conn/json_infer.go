@@ -131,7 +131,7 @@ func (g *jsonSample) value(b []byte, p int, s *jsonShape, deep int) int {
 	case c == '"':
 		text, _ := g.text.text(b, p)
 		kind := types.String
-		if _, ok := parseInstant(text); ok {
+		if _, ok := types.ParseInstant(text); ok {
 			kind = types.Time
 		}
 		s.add(kind, g.rows, b[p:end])

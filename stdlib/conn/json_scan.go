@@ -238,7 +238,7 @@ func (s *jsonScan) value(b []byte, p int, f *jsonField, i int) int {
 			if end < 0 {
 				return end
 			}
-			if d, _ := parseDecimal(view(b[p:end])); d.exp >= 0 || d.mant > 1<<63 {
+			if d, _ := types.ParseDecimal(view(b[p:end])); d.Exp >= 0 || d.Mant > 1<<63 {
 				return s.misfit(p, f, "an int: it needs more than 64 bits")
 			}
 			return s.misfit(p, f, "an int")
@@ -305,7 +305,7 @@ func (s *jsonScan) value(b []byte, p int, f *jsonField, i int) int {
 func wanted(t types.Type) string {
 	switch t.Kind {
 	case types.Time:
-		return "a time (" + timeHint(t.Format) + ")"
+		return "a time (" + types.TimeHint(t.Format) + ")"
 	case types.Duration:
 		return "a duration, such as \"1h30m\""
 	case types.Bytes:
@@ -346,7 +346,7 @@ func (s *jsonScan) time(b []byte, p int, f *jsonField, i int) int {
 		if text, end = s.text(b, p); end < 0 {
 			return end
 		}
-		v, ok = parseTime(text, f.typ.Format)
+		v, ok = types.ParseTime(text, f.typ.Format)
 	case f.unit != 0 && (c == '-' || c-'0' <= 9):
 		if v, end, ok = s.int(b, p); end < 0 {
 			return end
@@ -354,7 +354,7 @@ func (s *jsonScan) time(b []byte, p int, f *jsonField, i int) int {
 		if ok && v <= f.most && v >= -f.most {
 			v *= f.unit
 		} else {
-			v, ok = parseTime(view(b[p:end]), f.typ.Format)
+			v, ok = types.ParseTime(view(b[p:end]), f.typ.Format)
 		}
 	case c == '-' || c-'0' <= 9:
 		return s.misfit(p, f, wanted(f.typ)+"; for numbers a schema says time(ms), time(s), time(us) or time(ns)")
@@ -375,7 +375,7 @@ func (s *jsonScan) coded(b []byte, p int, f *jsonField, i int) int {
 	}
 	var ok bool
 	if f.kind == types.Duration {
-		f.ints[i], ok = parseDuration(text)
+		f.ints[i], ok = types.ParseDuration(text)
 	} else {
 		f.strs[i], ok = s.base64(text)
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // maxJSONDepth is how deep lists and objects may nest.
@@ -279,8 +281,8 @@ func (s *jsonText) int(b []byte, p int) (v int64, end int, ok bool) {
 	if end = s.number(b, at); end < 0 {
 		return 0, end, false
 	}
-	d, _ := parseDecimal(view(b[at:end]))
-	v, ok = d.integer(0, false)
+	d, _ := types.ParseDecimal(view(b[at:end]))
+	v, ok = d.Integer(0, false)
 	return v, end, ok
 }
 
@@ -289,6 +291,9 @@ func foldDigits(w uint64) uint64 {
 	w = w*10 + w>>8
 	return ((w&0x000000ff000000ff)*(100+1000000<<32) + (w>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
 }
+
+// powersOf10 shift digits by as many as foldDigits takes.
+var powersOf10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 var smallPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 

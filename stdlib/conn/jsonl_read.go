@@ -116,6 +116,7 @@ type jsonDecoder struct {
 	room   int  // rows that the columns have room for
 	text   int  // where the part starts in the text
 	pieces jsonPieces
+	spare  []int32 // of a part that nobody reads any more
 }
 
 // partBytes is about how much text goes into a part.
@@ -230,7 +231,17 @@ func (d *jsonDecoder) flush(out *parts) {
 		d.part.cols = d.part.cols[:last]
 	}
 	out.add(d.part)
-	d.part, d.room = part{starts: make([]int32, 0, min(n, vec.MaxRows))}, 0
+	if d.part, d.room = (part{starts: d.spare[:0]}), 0; cap(d.spare) == 0 {
+		d.part.starts = make([]int32, 0, min(n+n/8, vec.MaxRows))
+	}
+	d.spare = nil
+}
+
+func (d *jsonDecoder) recycle(p *part) {
+	for i, c := range p.cols {
+		d.scan.root.kids[i].recycle(c)
+	}
+	d.spare = p.starts
 }
 
 // kinds makes the kinds of change of the part from their text.

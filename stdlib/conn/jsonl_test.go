@@ -238,8 +238,8 @@ func sameJSON(want, got any) bool {
 		return true
 	case string:
 		g, ok := got.(string)
-		a, isTime := parseInstant(w)
-		b, _ := parseInstant(g)
+		a, isTime := types.ParseInstant(w)
+		b, _ := types.ParseInstant(g)
 		return ok && (w == g || isTime && a == b)
 	}
 	return want == got

@@ -2,7 +2,6 @@ package fn
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
-// Calendar arithmetic for UTC by integers alone; package time is asked where a zone other than UTC is named.
+// Times in UTC are arithmetic of integers; package time is asked where another zone is named.
 
 const (
 	nsSecond = int64(time.Second)
@@ -20,52 +19,8 @@ const (
 	nsDay    = 24 * nsHour
 )
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-func floorMod(a, b int64) int64 {
-	m := a % b
-	if m < 0 {
-		m += b
-	}
-	return m
-}
-
 // daysOf returns the day of a time, in days since 1970.
-func daysOf(ns int64) int64 { return floorDiv(ns, nsDay) }
-
-// civil returns year, month and day of a day of the Gregorian calendar.
-func civil(days int64) (year, month, day int) {
-	z := uint64(days + 719468) // days since 1 March of year 0: never negative for an int64 time
-	era, doe := z/146097, uint32(z%146097)
-	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
-	doy := doe - (365*yoe + yoe/4 - yoe/100)
-	mp := (5*doy + 2) / 153
-	year, month, day = int(yoe)+int(era)*400, int(mp)+3, int(doy-(153*mp+2)/5)+1
-	if month > 12 {
-		month -= 12
-		year++
-	}
-	return year, month, day
-}
-
-// dayNumber is the inverse of civil.
-func dayNumber(year, month, day int) int64 {
-	y, m := int64(year), int64(month)
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era := floorDiv(y, 400)
-	yoe := y - era*400
-	doy := (153*(m-3)+2)/5 + int64(day) - 1
-	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
-}
+func daysOf(ns int64) int64 { return types.FloorDiv(ns, nsDay) }
 
 // zones are the time zones of an argument: one for all rows, or looked up as they change.
 type zones struct {
@@ -141,11 +96,11 @@ func inZone(c *eval.Call, k int, f func(i int, t time.Time)) {
 	})
 }
 
-// unixNano returns t as nanoseconds since 1970, an error if that is beyond the years 1678 to 2261.
+// unixNano returns t as nanoseconds since 1970, an error if they do not fit.
 func unixNano(t time.Time) (int64, error) {
-	s := t.Unix()
-	if s < math.MinInt64/nsSecond+1 || s > math.MaxInt64/nsSecond-1 {
+	ns, ok := types.UnixNano(t.Unix(), int64(t.Nanosecond()))
+	if !ok {
 		return 0, fmt.Errorf("the time %s is beyond what a time can hold (1677 to 2262)", t.Format("2006-01-02"))
 	}
-	return t.UnixNano(), nil
+	return ns, nil
 }

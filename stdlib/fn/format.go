@@ -45,7 +45,7 @@ func formatKernel(c *eval.Call) {
 			last = math.MinInt64
 		}
 		t := in[i]
-		if unit := floorDiv(t, f.unit); unit != last || last == math.MinInt64 {
+		if unit := types.FloorDiv(t, f.unit); unit != last || last == math.MinInt64 {
 			start := len(b)
 			b = f.append(b, t)
 			last, text = unit, view(b[start:])
@@ -109,8 +109,8 @@ func (f *layout) append(b []byte, t int64) []byte {
 		return time.Unix(0, t).UTC().AppendFormat(b, f.text)
 	}
 	days := daysOf(t)
-	clock := int(floorMod(t, nsDay) / nsSecond)
-	y, m, d := civil(days)
+	clock := int(types.FloorMod(t, nsDay) / nsSecond)
+	y, m, d := types.DateOf(days)
 	for _, p := range f.parts {
 		switch p {
 		case "2006":

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -30,5 +31,5 @@ func hourOf(t int64) int64 {
 	if t >= 0 {
 		return int64(uint32(uint64(t)/uint64(nsHour)) % 24)
 	}
-	return floorMod(t, nsDay) / nsHour
+	return types.FloorMod(t, nsDay) / nsHour
 }

@@ -3,10 +3,11 @@ package fn
 import (
 	"time"
 
+	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
 var _ = define(clockPart(spec.Doc{Name: "minute",
 	Text:     "The minute of a time, 0 to 59.",
 	Examples: []spec.Example{{Code: "minute(@2026-01-31T17:05:09Z)", Want: "5"}}},
-	map1(func(t int64) int64 { return floorMod(t, nsHour) / nsMinute }), func(t time.Time) int64 { return int64(t.Minute()) }))
+	map1(func(t int64) int64 { return types.FloorMod(t, nsHour) / nsMinute }), func(t time.Time) int64 { return int64(t.Minute()) }))

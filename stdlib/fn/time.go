@@ -3,7 +3,6 @@ package fn
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/ebb-lang/ebb/exec/eval"
@@ -68,9 +67,9 @@ func fromEpochFloat(f float64, unit string) (int64, error) {
 // timeLayouts are tried after RFC 3339 and its relatives.
 var timeLayouts = []string{time.RFC1123, time.RFC1123Z, time.RFC850, time.RFC822, time.RFC822Z, time.ANSIC, time.UnixDate}
 
-// parseTime reads RFC 3339 and its relatives by hand, then what package time has names for.
+// parseTime reads RFC 3339 and its relatives, then what package time has names for.
 func parseTime(s string) (int64, error) {
-	if ns, ok := parseISO(s); ok {
+	if ns, ok := types.ParseInstant(s); ok {
 		return ns, nil
 	}
 	for _, l := range timeLayouts {
@@ -81,100 +80,17 @@ func parseTime(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is no time; it should look like 2026-01-31T10:00:00Z, or give a layout", short(s))
 }
 
-// parseISO reads YYYY-MM-DD, then T or a space and HH:MM[:SS[.fraction]], then Z, +HH:MM, +HHMM or +HH.
-func parseISO(s string) (int64, bool) {
-	if len(s) < 10 || s[4] != '-' || s[7] != '-' {
-		return 0, false
-	}
-	ok := true
-	num := func(p string) int {
-		n := 0
-		for i := range len(p) {
-			d := p[i] - '0'
-			ok = ok && d <= 9
-			n = n*10 + int(d)
-		}
-		return n
-	}
-	y, m, d := num(s[:4]), num(s[5:7]), num(s[8:10])
-	if !ok || y < 1678 || y > 2261 || m < 1 || m > 12 || d < 1 || d > 31 {
-		return 0, false
-	}
-	days := dayNumber(y, m, d)
-	if _, m2, _ := civil(days); m2 != m {
-		return 0, false
-	}
-	ns := days * nsDay
-	if s = s[10:]; s == "" {
-		return ns, true
-	}
-	if s[0] != 'T' && s[0] != ' ' && s[0] != 't' || len(s) < 6 || s[3] != ':' {
-		return 0, false
-	}
-	h, mi, sec := num(s[1:3]), num(s[4:6]), 0
-	if s = s[6:]; len(s) >= 3 && s[0] == ':' {
-		sec = num(s[1:3])
-		s = s[3:]
-	}
-	if !ok || h > 23 || mi > 59 || sec > 59 {
-		return 0, false
-	}
-	ns += int64(h)*nsHour + int64(mi)*nsMinute + int64(sec)*nsSecond
-	if len(s) > 1 && (s[0] == '.' || s[0] == ',') {
-		unit := nsSecond / 10
-		k := 1
-		for ; k < len(s) && s[k]-'0' <= 9; k++ {
-			ns += int64(s[k]-'0') * unit
-			unit /= 10
-		}
-		if k == 1 {
-			return 0, false
-		}
-		s = s[k:]
-	}
-	if s != "" && s[0] == ' ' {
-		s = s[1:]
-	}
-	if s == "" || s == "Z" || s == "z" {
-		return ns, true
-	}
-	if s[0] != '+' && s[0] != '-' {
-		return 0, false
-	}
-	oh, om := 0, 0
-	switch {
-	case len(s) == 6 && s[3] == ':':
-		oh, om = num(s[1:3]), num(s[4:6])
-	case len(s) == 5:
-		oh, om = num(s[1:3]), num(s[3:5])
-	case len(s) == 3:
-		oh = num(s[1:3])
-	default:
-		return 0, false
-	}
-	if !ok || oh > 23 || om > 59 {
-		return 0, false
-	}
-	offset := int64(oh)*nsHour + int64(om)*nsMinute
-	if s[0] == '-' {
-		offset = -offset
-	}
-	return ns - offset, true
-}
-
 func parseLayout(s, layout string) (int64, error) { return parseLayoutIn(s, layout, time.UTC) }
 
 func parseLayoutIn(s, layout string, loc *time.Location) (int64, error) {
-	if epochUnits[layout] != 0 {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			f, ferr := strconv.ParseFloat(s, 64)
-			if ferr != nil {
-				return 0, fmt.Errorf("%q is no number of %s since 1970", short(s), layout)
-			}
-			return fromEpochFloat(f, layout)
+	if types.TimeIsNumber(layout) {
+		if ns, ok := types.ParseTime(s, layout); ok {
+			return ns, nil
 		}
-		return fromEpoch(n, layout)
+		if _, ok := types.ParseDecimal(s); ok {
+			return 0, fmt.Errorf("%s%s since 1970 is beyond what a time can hold (1677 to 2262)", short(s), layout)
+		}
+		return 0, fmt.Errorf("%q is no number of %s since 1970", short(s), layout)
 	}
 	t, err := time.ParseInLocation(layout, s, loc)
 	if err != nil {

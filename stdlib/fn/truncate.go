@@ -49,30 +49,30 @@ func truncateDuration(t, d int64) (int64, error) {
 	if d <= 0 {
 		return 0, fmt.Errorf("cannot truncate to %s: the duration must be greater than zero", types.FormatDuration(d))
 	}
-	return t - floorMod(t, d), nil
+	return t - types.FloorMod(t, d), nil
 }
 
 func truncateUnit(t int64, unit string) (int64, error) {
 	switch unit {
 	case "second":
-		return t - floorMod(t, nsSecond), nil
+		return t - types.FloorMod(t, nsSecond), nil
 	case "minute":
-		return t - floorMod(t, nsMinute), nil
+		return t - types.FloorMod(t, nsMinute), nil
 	case "hour":
-		return t - floorMod(t, nsHour), nil
+		return t - types.FloorMod(t, nsHour), nil
 	}
 	days := daysOf(t)
-	y, m, _ := civil(days)
+	y, m, _ := types.DateOf(days)
 	switch unit {
 	case "day":
 	case "week":
-		days -= floorMod(days+3, 7)
+		days -= types.FloorMod(days+3, 7)
 	case "month":
-		days = dayNumber(y, m, 1)
+		days = types.DayOf(y, m, 1)
 	case "quarter":
-		days = dayNumber(y, (m-1)/3*3+1, 1)
+		days = types.DayOf(y, (m-1)/3*3+1, 1)
 	case "year":
-		days = dayNumber(y, 1, 1)
+		days = types.DayOf(y, 1, 1)
 	default:
 		return 0, fmt.Errorf("cannot truncate to %q; it is one of second, minute, hour, day, week, month, quarter, year", short(unit))
 	}

@@ -3,6 +3,7 @@ package fn
 import (
 	"time"
 
+	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -11,7 +12,7 @@ var _ = define(clockPart(spec.Doc{Name: "week",
 	Examples: []spec.Example{{Code: "week(@2026-01-01)", Want: "1"}, {Code: "week(@2027-01-03)", Want: "53"}}},
 	map1(func(t int64) int64 {
 		d := daysOf(t)
-		thursday := d - floorMod(d+3, 7) + 3
-		y, _, _ := civil(thursday)
-		return (thursday-dayNumber(y, 1, 1))/7 + 1
+		thursday := d - types.FloorMod(d+3, 7) + 3
+		y, _, _ := types.DateOf(thursday)
+		return (thursday-types.DayOf(y, 1, 1))/7 + 1
 	}), func(t time.Time) int64 { _, w := t.ISOWeek(); return int64(w) }))

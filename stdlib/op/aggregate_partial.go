@@ -79,7 +79,6 @@ type partial struct {
 	bypass       int
 	sending      []*pane
 	next         uint32
-	ended        bool
 }
 
 func newPartial(c *spec.StageContext) (exec.Operator, types.Schema, bool) {

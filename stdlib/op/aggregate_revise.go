@@ -99,9 +99,6 @@ func (v *revisions) flush(s *sliced, out *exec.Out) error {
 	return nil
 }
 
-// advance has nothing to do by itself: what is owed follows from the time.
-func (v *revisions) advance(*sliced) error { return nil }
-
 // drain does a piece of what is owed: windows that fire, changes of windows that have fired, windows to forget.
 func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 	if end, ok := s.nextEnd(); ok && end <= s.w {

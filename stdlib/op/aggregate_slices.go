@@ -94,9 +94,6 @@ func (s *sliced) advance(w int64, out *exec.Out) error {
 		return err
 	}
 	s.w = max(s.w, w)
-	if s.rev != nil {
-		return s.rev.advance(s)
-	}
 	return nil
 }
 

@@ -52,6 +52,7 @@ type Traits struct {
 	Mark    bool         // needs the watermark of the row (takes `late`)
 	Arrival bool         // depends on the order of arrival: sources are read as one split
 	Pos     bool         // needs positions
+	Copies  bool         // keeps and passes on copies only: neither columns of the input nor views of its strings
 	State   string       // for explain: "keyed count by auction, 10s window", "" if stateless
 	Bound   string       // for explain: what bounds the state: "keys in open windows", "keys", …
 	Limit   int64        // > 0: wants no more rows than this
@@ -145,6 +146,9 @@ type Scan struct {
 	Time func(b *vec.Batch, fail func(row int, err error))
 	Lag  int64 // nanoseconds
 	Idle int64 // nanoseconds; 0 never
+	// Transient tells that nobody keeps the columns of a batch or views of its strings once Emit has returned: the
+	// source may use their memory again.
+	Transient bool
 	// Limit tells that only the first rows are needed; the source may ignore it. 0: all.
 	Limit    int64
 	Hosts    []*exec.Host // one a task
@@ -163,6 +167,9 @@ type Write struct {
 	PartNames []string
 	Env       *exec.Env
 }
+
+// A Copier is an encoder that keeps neither columns of a batch nor views of its strings once Encode has returned.
+type Copier interface{ CopiesRows() }
 
 // Encoder turns rows into encoded rows. It belongs to one task.
 type Encoder interface {

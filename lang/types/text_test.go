@@ -1,4 +1,4 @@
-package conn
+package types
 
 import (
 	"math"
@@ -39,13 +39,13 @@ func TestTimeText(t *testing.T) {
 		{"2026-01-31T10:00:00 ", "", ""}, {"2026-01/31", "", ""}, {"9999-01-01", "", ""}, {"hello world", "", ""}, {"2026-01-31T1x:00", "", ""},
 		{"9223372036854775807", "ms", ""}, {"x", "s", ""}, {"", "ms", ""}, {"1e999999999", "s", ""}, {"2006-13-01", "2006-01-02", ""},
 	} {
-		ns, ok := parseTime(c.text, c.format)
+		ns, ok := ParseTime(c.text, c.format)
 		if c.want == "" {
 			assert.False(t, ok, "%q %q gave %d", c.text, c.format, ns)
 			continue
 		}
 		if assert.True(t, ok, "%q %q", c.text, c.format) {
-			assert.Equal(t, c.want, string(appendTime(nil, ns, "")), c.text)
+			assert.Equal(t, c.want, string(AppendTime(nil, ns, "")), c.text)
 		}
 	}
 }
@@ -58,20 +58,20 @@ func TestTimeTextIsGos(t *testing.T) {
 			ns = -ns
 		}
 		at := time.Unix(0, ns).UTC()
-		text := string(appendTime(nil, ns, ""))
+		text := string(AppendTime(nil, ns, ""))
 		back, err := time.Parse(time.RFC3339Nano, text)
 		require.NoError(t, err)
 		require.Equal(t, ns, back.UnixNano(), text)
-		got, ok := parseTime(at.Format(time.RFC3339Nano), "")
+		got, ok := ParseTime(at.Format(time.RFC3339Nano), "")
 		require.True(t, ok)
 		require.Equal(t, ns, got, text)
 		zone := time.FixedZone("", (rnd.IntN(48)-24)*1800)
-		got, ok = parseTime(at.In(zone).Format(time.RFC3339Nano), "")
+		got, ok = ParseTime(at.In(zone).Format(time.RFC3339Nano), "")
 		require.True(t, ok)
 		require.Equal(t, ns, got, text)
 		for _, f := range []string{"ns", "us", "ms", "s"} {
 			unit := map[string]int64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[f]
-			got, ok = parseTime(string(appendTime(nil, ns, f)), f)
+			got, ok = ParseTime(string(AppendTime(nil, ns, f)), f)
 			require.True(t, ok || ns < math.MinInt64+1e9)
 			require.True(t, !ok || got <= ns && ns-got < unit, "%s %d %d", f, ns, got)
 		}
@@ -85,17 +85,17 @@ func TestNumberText(t *testing.T) {
 		if rnd.IntN(2) == 0 {
 			v = -v
 		}
-		require.Equal(t, strconv.FormatInt(v, 10), string(appendInt(nil, v)))
-		d, ok := parseDecimal(strconv.FormatInt(v, 10))
+		require.Equal(t, strconv.FormatInt(v, 10), string(AppendInt(nil, v)))
+		d, ok := ParseDecimal(strconv.FormatInt(v, 10))
 		require.True(t, ok)
-		back, ok := d.integer(0, false)
+		back, ok := d.Integer(0, false)
 		require.True(t, ok)
 		require.Equal(t, v, back)
 		f := math.Float64frombits(rnd.Uint64())
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			continue
 		}
-		g, err := strconv.ParseFloat(string(appendFloat(nil, f)), 64)
+		g, err := strconv.ParseFloat(string(AppendFloat(nil, f)), 64)
 		require.NoError(t, err)
 		require.Equal(t, math.Float64bits(f), math.Float64bits(g))
 	}
@@ -107,27 +107,41 @@ func TestNumberText(t *testing.T) {
 		"-9223372036854775808": "-9223372036854775808", "1000000000000000000000e-3": "1000000000000000000", "0.0000000000000000000000000": "0",
 		"0e999999999": "0", "9223372036854775808": "", "1.5": "", "1e19": "", "1e-1": "", "": "", "-": "", "1x": "", ".": "", "1e": "", "1.2.3": ""} {
 		got := ""
-		if d, ok := parseDecimal(in); ok {
-			if v, ok := d.integer(0, false); ok {
+		if d, ok := ParseDecimal(in); ok {
+			if v, ok := d.Integer(0, false); ok {
 				got = strconv.FormatInt(v, 10)
 			}
 		}
 		assert.Equal(t, want, got, in)
 	}
 	for f, want := range map[float64]string{0: "0", math.Copysign(0, -1): "-0", 1: "1", 1e21: "1e+21", 1e-7: "1e-7", 0.1: "0.1", 1e20: "100000000000000000000", 5e-324: "5e-324", 123.25: "123.25"} {
-		assert.Equal(t, want, string(appendFloat(nil, f)))
+		assert.Equal(t, want, string(AppendFloat(nil, f)))
 	}
 }
 
-func TestDurationText(t *testing.T) {
+func TestCalendar(t *testing.T) {
+	for day := MinInstant/(secondsPerDay*1e9) - 1; day <= MaxInstant/(secondsPerDay*1e9)+1; day++ {
+		y, m, d := DateOf(day)
+		want := time.Unix(day*secondsPerDay, 0).UTC()
+		if y != want.Year() || m != int(want.Month()) || d != want.Day() || DayOf(y, m, d) != day {
+			t.Fatalf("day %d: %d-%d-%d, and back %d", day, y, m, d, DayOf(y, m, d))
+		}
+	}
+	for _, y := range []int{-401, -1, 0, 1, 9999} {
+		require.Equal(t, time.Date(y, 2, 3, 0, 0, 0, 0, time.UTC).Unix()/secondsPerDay, DayOf(y, 2, 3))
+	}
+	require.Equal(t, []int64{-2, 1, 0, 1}, []int64{FloorDiv(-3, 2), FloorMod(-3, 2), FloorMod(-4, 2), FloorMod(3, 2)})
+}
+
+func TestParseDuration(t *testing.T) {
 	for in, want := range map[string]time.Duration{"1h30m": 90 * time.Minute, "250ms": 250 * time.Millisecond, "7d": 7 * 24 * time.Hour, "-2w": -14 * 24 * time.Hour,
 		"1.5d": 36 * time.Hour, "1w2d3h": (9*24 + 3) * time.Hour, "0": 0, "+1d": 24 * time.Hour, "1d500us": 24*time.Hour + 500*time.Microsecond} {
-		got, ok := parseDuration(in)
+		got, ok := ParseDuration(in)
 		assert.True(t, ok, in)
 		assert.Equal(t, int64(want), got, in)
 	}
 	for _, in := range []string{"", "d", "5", "1 day", "1d-2h", "200000d", "99999w", "1x", "d1", "--1d"} {
-		_, ok := parseDuration(in)
+		_, ok := ParseDuration(in)
 		assert.False(t, ok, in)
 	}
 }
