@@ -166,7 +166,7 @@ func (l *lowerer) copies(op *Op) bool {
 func (l *lowerer) source(n *Node, transient bool) func([]*exec.Host) ([]exec.Source, error) {
 	src := n.Source
 	return func(hosts []*exec.Host) ([]exec.Source, error) {
-		s := &spec.Scan{Name: src.Name, Ordinal: n.Ordinal, Args: src.Conn, Schema: src.Schema, Columns: n.Columns, Width: len(hosts),
+		s := &spec.Scan{Name: src.Name, Ordinal: n.Ordinal, Args: src.Conn, Info: src.Info, Schema: src.Schema, Columns: n.Columns, Width: len(hosts),
 			OneSplit: len(hosts) == 1, Transient: transient, Lag: src.Lag, Idle: src.Idle, Limit: n.Limit, Hosts: hosts, Env: l.env}
 		s.Failures = func() *exec.Failures {
 			return &exec.Failures{Mode: src.OnError.Mode, Port: n.Errors, Stats: l.env.Stats}

@@ -48,7 +48,6 @@ type Source struct {
 	Idle    int64
 	Key     []int
 	OnError types.OnError
-	Changes bool // read with changes: true
 	Out     types.Stream
 	Pos     types.Place
 

@@ -43,13 +43,12 @@ func (c *checker) input(in *syntax.Input, name string) *Source {
 		if info.Note != "" {
 			c.out.Notes = append(c.out.Notes, name+": "+info.Note)
 		}
-		s.Changes = s.Conn.Args["changes"] == true
 	}
 	known := s.Conn != nil && ok
 	s.Lag, s.Idle = s.Info.Lag, 0
 	ok = c.timeClause(s, in.Time, known) && ok
 	ok = c.keyClause(s, in.Key, known) && ok
-	s.Out = types.Stream{Schema: unformatted(s.Schema), Time: s.Time != nil, Updating: s.Changes, Bounded: s.Info.Bounded}
+	s.Out = types.Stream{Schema: unformatted(s.Schema), Time: s.Time != nil, Updating: s.Info.Updating, Bounded: s.Info.Bounded}
 	if in.OnError != nil {
 		errors := flow{rows: types.Stream{Schema: types.ErrorSchema, Bounded: s.Info.Bounded}, ok: true}
 		s.OnError = c.onError(in.OnError, errors, Feed{Source: s, Kind: "error"}, name, &s.sides)

@@ -89,7 +89,7 @@ func (w *world) Source(a *types.ConnArgs, declared *types.Schema) (types.SourceI
 		return types.SourceInfo{Schema: types.Schema{Fields: t.Elem.Fields}, Bounded: true}, nil
 	}
 	if declared != nil {
-		return types.SourceInfo{Schema: *declared, Bounded: a.Args["follow"] != true}, nil
+		return types.SourceInfo{Schema: *declared, Bounded: a.Args["follow"] != true, Updating: a.Args["changes"] == true}, nil
 	}
 	path := ""
 	if list, ok := a.Args["path"].([]any); ok {
@@ -101,7 +101,7 @@ func (w *world) Source(a *types.ConnArgs, declared *types.Schema) (types.SourceI
 	return types.SourceInfo{Schema: types.NewSchema(
 		types.Field{Name: "id", Type: types.T(types.Int).Null()}, types.Field{Name: "customer", Type: types.T(types.String).Null()},
 		types.Field{Name: "amount", Type: types.T(types.Float).Null()}, types.Field{Name: "at", Type: types.T(types.Time).Null()}),
-		Bounded: a.Args["follow"] != true, Inferred: true, Note: "schema inferred from the first 1000 rows of " + path}, nil
+		Bounded: a.Args["follow"] != true, Updating: a.Args["changes"] == true, Inferred: true, Note: "schema inferred from the first 1000 rows of " + path}, nil
 }
 
 func (w *world) Updating(a *types.ConnArgs) bool {

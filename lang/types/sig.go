@@ -229,6 +229,8 @@ type SourceInfo struct {
 	Time     string // column of the event time that it brings with it, "" for none
 	Lag      int64
 	Bounded  bool
+	Updating bool   // its rows may take others back
 	Inferred bool   // the schema was guessed from the data
 	Note     string // how, for explain
+	Sample   any    // with Inferred: what the connector wants to know of it when it reads; nobody else's
 }

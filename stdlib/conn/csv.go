@@ -101,13 +101,13 @@ func csvInfo(a *types.ConnArgs, declared *types.Schema, env *exec.Env) (types.So
 	if err != nil {
 		return types.SourceInfo{}, err
 	}
-	info := types.SourceInfo{Bounded: !optBool(a, "follow")}
+	info := types.SourceInfo{Bounded: !optBool(a, "follow"), Updating: optBool(a, "changes")}
 	if declared == nil {
 		g, err := csvInfer(a, d, env)
 		if err != nil {
 			return info, err
 		}
-		info.Schema, info.Inferred, info.Note = g.schema(), true, g.note()
+		info.Schema, info.Inferred, info.Note, info.Sample = g.schema(), true, g.note(), g
 		return info, nil
 	}
 	info.Schema = *declared
@@ -147,12 +147,6 @@ func newCSVFormat(s *spec.Scan) (*csvFormat, error) {
 		return nil, err
 	}
 	f := &csvFormat{csvDialect: d, columns: s.Schema.Fields, wanted: s.Columns, change: optBool(s.Args, "changes")}
-	f.hint.ask = func() *csvGuess {
-		g, err := csvInfer(s.Args, d, s.Env)
-		if err != nil || !g.schema().Equal(s.Schema) {
-			return nil // the script has a schema of its own
-		}
-		return g
-	}
+	f.guess, _ = s.Info.Sample.(*csvGuess)
 	return f, nil
 }

@@ -183,8 +183,11 @@ func (g *csvGuess) sample() string {
 	return "the first 1,000 rows"
 }
 
-// why says which row decided the type of a column and how to write another one.
+// why says which row decided the type of a column and how to write another one; nothing if nothing was guessed.
 func (g *csvGuess) why(column string) string {
+	if g == nil {
+		return ""
+	}
 	for i, c := range g.cols {
 		if c.name != column {
 			continue

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -16,27 +15,7 @@ type csvFormat struct {
 	columns []types.Field // all columns of the source
 	wanted  []int         // of columns, those to decode
 	change  bool          // take the kind of change from the column _change
-	hint    csvHint
-}
-
-// csvHint says why a column has its type, if that was inferred. It is only asked when a value does not fit.
-type csvHint struct {
-	once  sync.Once
-	ask   func() *csvGuess
-	guess *csvGuess
-}
-
-// of returns what to add to a message about the column.
-func (h *csvHint) of(column string) string {
-	h.once.Do(func() {
-		if h.ask != nil {
-			h.guess = h.ask()
-		}
-	})
-	if h.guess == nil {
-		return ""
-	}
-	return h.guess.why(column)
+	guess   *csvGuess     // what decided the types of columns; nil if the script did
 }
 
 // csvLayout is where the columns lie in one file.

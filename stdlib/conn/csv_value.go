@@ -113,7 +113,7 @@ func (d *csvDecoder) misfit(f *jsonField, field []byte, quoted bool) error {
 		}
 		return fmt.Errorf("column %s: %q: %w", f.path, excerpt(field), d.json.problem(field, 0))
 	}
-	return fmt.Errorf("column %s: %q is not %s%s", f.path, excerpt(field), d.wants(f.typ, s), d.hint.of(f.name))
+	return fmt.Errorf("column %s: %q is not %s%s", f.path, excerpt(field), d.wants(f.typ, s), d.guess.why(f.name))
 }
 
 // wants says what a value of the type is, where s is none.

@@ -53,6 +53,7 @@ func jsonInfer(a *types.ConnArgs, env *exec.Env) (*jsonSample, error) {
 		}
 		g.root.forget(changeColumn)
 	}
+	g.text = jsonText{}
 	switch {
 	case len(g.root.names) > 0:
 		return g, nil
@@ -257,8 +258,11 @@ func (g *jsonSample) sample() string {
 }
 
 // why says which row decided the type of the value at a path of jsonField, and how to write one that also takes a value
-// that starts with first.
+// that starts with first; nothing if nothing was guessed.
 func (g *jsonSample) why(path string, first byte) string {
+	if g == nil {
+		return ""
+	}
 	for _, n := range g.root.names {
 		column := types.QuoteName(n)
 		s := g.root.kids[n].find(column, path)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -42,13 +41,13 @@ var _ = define(spec.Conn{
 var jsonExts = []string{".jsonl", ".ndjson", ".json", ".geojson"}
 
 func jsonInfo(a *types.ConnArgs, declared *types.Schema, env *exec.Env) (types.SourceInfo, error) {
-	info := types.SourceInfo{Bounded: !optBool(a, "follow")}
+	info := types.SourceInfo{Bounded: !optBool(a, "follow"), Updating: optBool(a, "changes")}
 	if declared == nil {
 		g, err := jsonInfer(a, env)
 		if err != nil {
 			return info, err
 		}
-		info.Schema, info.Inferred, info.Note = g.schema(), true, g.note()
+		info.Schema, info.Inferred, info.Note, info.Sample = g.schema(), true, g.note(), g
 		return info, nil
 	}
 	info.Schema = *declared
@@ -68,15 +67,6 @@ func newJSONFormat(s *spec.Scan) *jsonFormat {
 	for _, c := range s.Columns {
 		f.columns = append(f.columns, s.Schema.Fields[c])
 	}
-	if slices.Contains(optStrings(s.Args, "path"), stdio) {
-		return f // to look at it again would take from what is being read
-	}
-	f.hint.ask = func() *jsonSample {
-		g, err := jsonInfer(s.Args, s.Env)
-		if err != nil || !g.schema().Equal(s.Schema) {
-			return nil // the script has a schema of its own
-		}
-		return g
-	}
+	f.sample, _ = s.Info.Sample.(*jsonSample)
 	return f
 }

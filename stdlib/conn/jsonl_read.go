@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -16,27 +15,7 @@ import (
 type jsonFormat struct {
 	columns []types.Field // those to decode
 	change  bool          // take the kind of change from the field _change
-	hint    jsonHint
-}
-
-// jsonHint says why a column has its type, if that was inferred. It is only asked when a value does not fit.
-type jsonHint struct {
-	once   sync.Once
-	ask    func() *jsonSample
-	sample *jsonSample
-}
-
-// of returns what to add to a message about the value at a path, which starts with first.
-func (h *jsonHint) of(path string, first byte) string {
-	h.once.Do(func() {
-		if h.ask != nil {
-			h.sample = h.ask()
-		}
-	})
-	if h.sample == nil {
-		return ""
-	}
-	return h.sample.why(path, first)
+	sample  *jsonSample // what decided the types of columns; nil if the script did
 }
 
 // changeColumn is the name under which the kind of change is read and written.
@@ -210,7 +189,7 @@ func (d *jsonDecoder) guess(text []byte) int {
 func (d *jsonDecoder) failed(text []byte, p, i int) {
 	err := d.scan.problem(text, p)
 	if s := d.scan; s.field != nil && s.field != s.root && s.at >= 0 {
-		err = fmt.Errorf("%w%s", err, d.layout.hint.of(s.field.path, text[s.at]))
+		err = fmt.Errorf("%w%s", err, d.layout.sample.why(s.field.path, text[s.at]))
 	}
 	d.part.failed = append(d.part.failed, failure{i, err})
 	d.scan.lose(i)

@@ -20,6 +20,7 @@ type inputs struct {
 	hashes []uint64
 	rows   rowsIn
 	shape  partialShape
+	reuse  bool // nobody keeps the columns beyond the next take
 }
 
 // rowsIn is a batch as the stage sees it: the rows that count, with keys and arguments as columns.
@@ -69,6 +70,9 @@ func (in *inputs) take(b *vec.Batch, out *exec.Out) (*rowsIn, error) {
 	} else {
 		in.ctx.Reset(in.env.Now())
 		in.cols = make([]*vec.Column, len(in.cols))
+		if in.reuse {
+			in.prog.Reuse()
+		}
 		in.prog.EvalAll(&in.ctx, b, nil, in.cols)
 		var err error
 		if b, err = in.fail(&in.ctx, b, out); err != nil {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/state"
@@ -94,6 +95,7 @@ func newPartial(c *spec.StageContext) (exec.Operator, types.Schema, bool) {
 	if err != nil {
 		return nil, types.Schema{}, false
 	}
+	in.reuse = true // what is kept and sent are copies
 	p := &partial{in: in, calls: cs, shape: shape, alone: state.NewRows(cs.words)}
 	if shape.sliced {
 		p.deal = newDeal(c, cs)
@@ -160,9 +162,30 @@ func (p *partial) direct(n *pane, r *rowsIn, out *exec.Out) {
 	keys := make([]*vec.Column, len(r.keys))
 	for k, c := range r.keys {
 		keys[k] = c.Gather(n.rows)
+		ownStrings(keys[k])
 	}
 	p.send(n, keys, p.alone, 0, ids, out)
 	p.calls.free(p.alone, 0, ids)
+}
+
+// ownStrings copies the strings of a column that is our own: the source may use the memory of its rows again.
+func ownStrings(c *vec.Column) {
+	size := 0
+	for _, s := range c.Strs {
+		size += len(s)
+	}
+	if size > 0 {
+		var block strings.Builder
+		block.Grow(size)
+		for i, s := range c.Strs {
+			at := block.Len()
+			block.WriteString(s)
+			c.Strs[i] = block.String()[at:]
+		}
+	}
+	for _, k := range c.Kids {
+		ownStrings(k)
+	}
 }
 
 func (p *partial) send(n *pane, keys []*vec.Column, rows *state.Rows, off int, ids []uint32, out *exec.Out) {

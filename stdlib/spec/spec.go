@@ -138,10 +138,11 @@ type Scan struct {
 	Name     string // of the source in the script, for messages
 	Ordinal  int    // of the source in the plan, for positions
 	Args     *types.ConnArgs
-	Schema   types.Schema // all columns of the source
-	Columns  []int        // those to decode, in the order in which they are emitted
-	Width    int          // most tasks
-	OneSplit bool         // rows must come in arrival order from one task
+	Info     types.SourceInfo // what Conn.Info said of it
+	Schema   types.Schema     // all columns of the source
+	Columns  []int            // those to decode, in the order in which they are emitted
+	Width    int              // most tasks
+	OneSplit bool             // rows must come in arrival order from one task
 	// Time fills b.Time (over the emitted columns) and reports rows that have none; nil if the source has no event time.
 	Time func(b *vec.Batch, fail func(row int, err error))
 	Lag  int64 // nanoseconds
