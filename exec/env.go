@@ -90,11 +90,14 @@ func (s *Splits) Name(source, file int, name string) {
 	s.names[[2]int{source & 0xff, file & 0xffff}] = name
 }
 
-// Where returns the name of the split and the data row (from 1) that a position of vec.Position stands for.
+// Where returns the name of the split and the data row (from 1) that a position of vec.Position stands for; 0 if it is none of a split.
 func (s *Splits) Where(pos uint64) (name string, row int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name = s.names[[2]int{int(pos >> 56), int(pos >> 40 & 0xffff)}]
+	name, ok := s.names[[2]int{int(pos >> 56), int(pos >> 40 & 0xffff)}]
+	if !ok { // rows that a stage has put into an order of its own
+		return "", 0
+	}
 	return name, int64(pos&(1<<40-1)) + 1
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/sim"
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
@@ -27,13 +28,14 @@ import (
 // sizes are the ways in which a run may differ from another one of the same script.
 type sizes struct {
 	parallelism int
-	chunk       int64 // bytes; 0: as usual
-	rows        int   // of a source's batches; 0: as usual
-	channel     int   // rows that a channel holds; 0: as usual
+	chunk       int64  // bytes; 0: as usual
+	rows        int    // of a source's batches; 0: as usual
+	channel     int    // rows that a channel holds; 0: as usual
+	sim         uint64 // not 0: all tasks are stepped by one goroutine, in an order that this decides
 }
 
 func (z sizes) String() string {
-	return fmt.Sprintf("p%d,chunk=%d,rows=%d,channel=%d", z.parallelism, z.chunk, z.rows, z.channel)
+	return fmt.Sprintf("p%d,chunk=%d,rows=%d,channel=%d,sim=%d", z.parallelism, z.chunk, z.rows, z.channel, z.sim)
 }
 
 // matrix is what every script of the golden files runs at.
@@ -44,6 +46,7 @@ var matrix = []sizes{
 	{parallelism: 3},
 	{parallelism: 3, chunk: 1, rows: 2, channel: 1},
 	{parallelism: 5, chunk: 100, rows: 7, channel: 16},
+	{parallelism: 3, chunk: 50, rows: 4, sim: 7},
 }
 
 // folder is a file system in which all paths are relative to a folder. Nothing is synced: no test pulls the plug.
@@ -160,6 +163,10 @@ func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran
 	}
 	g := c.Graph(lib, env)
 	z.apply(g)
+	if z.sim != 0 {
+		err := sim.Run(g, env, z.sim)
+		return ran{err: err, stdout: stdout.String(), stats: env.Stats}
+	}
 	job, err := exec.Start(context.Background(), g, env)
 	if err != nil {
 		return ran{err: err, stats: env.Stats}

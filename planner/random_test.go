@@ -49,8 +49,11 @@ func randomSizes(r *rand.Rand) sizes {
 	if r.IntN(4) > 0 {
 		z.rows = 1 + r.IntN(20)
 	}
-	if r.IntN(2) > 0 {
+	switch r.IntN(4) {
+	case 0, 1:
 		z.channel = 1 + r.IntN(30)
+	case 2:
+		z.sim = 1 + r.Uint64N(1000)
 	}
 	return z
 }

@@ -180,7 +180,7 @@ func (w windowing) panes(rows []*row, key func(*row) []any, allow int64) (out []
 	for _, r := range rows {
 		k := fmt.Sprintf("%#v", keyText(key(r)))
 		if !grid {
-			if r.t <= satSub(r.mark, allow) {
+			if r.t < satSub(r.mark, allow) {
 				late = append(late, r)
 				continue
 			}

@@ -2,7 +2,7 @@ package planner
 
 import "github.com/ebb-lang/ebb/stdlib"
 
-// pushLimits tells a source how many rows are wanted of it, where nothing between it and the limit drops or multiplies rows.
+// pushLimits tells a source how many rows are wanted of it, where nothing between it and the limit can drop rows.
 func pushLimits(p *Plan, _ *stdlib.Catalog) {
 	readers := p.consumers()
 	for _, n := range p.Nodes {
@@ -21,7 +21,7 @@ func pushLimits(p *Plan, _ *stdlib.Catalog) {
 
 func (n *Node) onlyProjects() bool {
 	for _, st := range n.Steps {
-		if st.Project == nil {
+		if st.Project == nil || st.OnError.Mode != "" && st.OnError.Mode != "fail" {
 			return false
 		}
 	}

@@ -99,6 +99,8 @@ func rootCommand() *cobra.Command {
 				if err == nil && len(rest) > 0 {
 					return unknownCommand(about, rest[0])
 				}
+				about.InitDefaultHelpFlag()
+				about.InitDefaultVersionFlag()
 				return about.Help()
 			}
 		}

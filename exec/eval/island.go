@@ -36,7 +36,7 @@ func newIsland(e *types.Expr, args []operand) (*island, error) {
 	for i, name := range e.Names {
 		names[name] = vmtypes.Any
 		if args[i].n == nil {
-			o.env[name] = boxValue(e.Args[i].Type, args[i].val)
+			o.env[name] = types.ToVM(e.Args[i].Type, args[i].val)
 		}
 	}
 	// expr's own checker is not asked: it would note its types in a tree that tasks share, and code for types that it
@@ -87,7 +87,7 @@ func (o *island) eval(r *run, n *node, sel []uint32) value {
 		}
 		x, err := o.vm.Run(o.prog, o.env)
 		if err == nil {
-			x, err = unbox(o.result, x)
+			x, err = types.FromVM(o.result.Null(), x)
 		}
 		if err != nil {
 			r.fail(n, int(i), errors.New(vmMessage(err)))

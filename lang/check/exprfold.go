@@ -1,12 +1,9 @@
 package check
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
-	"time"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/compiler"
@@ -56,7 +53,7 @@ func constNode(u types.Type, v any) ast.Node {
 			return m
 		}
 	}
-	return &ast.ConstantNode{Value: toVM(u, v)}
+	return &ast.ConstantNode{Value: types.ToVM(u, v)}
 }
 
 func hasNaN(v any) bool {
@@ -79,114 +76,6 @@ func hasNaN(v any) bool {
 	return false
 }
 
-// toVM is the value of a constant as the VM has it.
-func toVM(u types.Type, v any) any {
-	switch x := v.(type) {
-	case int64:
-		switch u.Kind {
-		case types.Time:
-			return time.Unix(0, x).UTC()
-		case types.Duration:
-			return time.Duration(x)
-		}
-		return int(x)
-	case string:
-		switch u.Kind {
-		case types.Bytes:
-			return []byte(x)
-		case types.Any:
-			var out any
-			if json.Unmarshal([]byte(x), &out) != nil {
-				return nil
-			}
-			return out
-		}
-	case []any:
-		out := make([]any, len(x))
-		for i, e := range x {
-			out[i] = toVM(*u.Elem, e)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(x))
-		for _, f := range u.Fields {
-			out[f.Name] = toVM(f.Type, x[f.Name])
-		}
-		return out
-	}
-	return v
-}
-
-// fromVM is a value of the VM as types.Expr.Value has it.
-func fromVM(u types.Type, v any) (any, error) {
-	if v == nil {
-		if u.Nullable || u.Kind == types.Null {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("the value is nil")
-	}
-	switch u.Kind {
-	case types.Any:
-		b, err := json.Marshal(v)
-		return string(b), err
-	case types.Bool, types.Float, types.String:
-		switch x := v.(type) {
-		case bool, float64, string:
-			return x, nil
-		case int:
-			return float64(x), nil
-		}
-	case types.Int:
-		if x, ok := v.(int); ok {
-			return int64(x), nil
-		}
-	case types.Bytes:
-		if x, ok := v.([]byte); ok {
-			return string(x), nil
-		}
-	case types.Time:
-		if x, ok := v.(time.Time); ok {
-			if y := x.UTC().Year(); y < 1678 || y > 2261 {
-				return nil, fmt.Errorf("the time %s is out of range: years go from 1678 to 2261", x.UTC().Format(time.RFC3339))
-			}
-			return x.UnixNano(), nil
-		}
-	case types.Duration:
-		if x, ok := v.(time.Duration); ok {
-			return int64(x), nil
-		}
-	case types.List:
-		list := reflect.ValueOf(v)
-		if list.Kind() != reflect.Slice {
-			break
-		}
-		out := make([]any, list.Len())
-		for i := range out {
-			e, err := fromVM(*u.Elem, list.Index(i).Interface())
-			if err != nil {
-				return nil, err
-			}
-			out[i] = e
-		}
-		return out, nil
-	case types.Record:
-		m, ok := v.(map[string]any)
-		if !ok {
-			break
-		}
-		out := make(map[string]any, len(u.Fields))
-		for _, f := range u.Fields {
-			e, err := fromVM(f.Type, m[f.Name])
-			if err != nil {
-				return nil, err
-			}
-			out[f.Name] = e
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("the value is a %T, not %s", v, u)
-}
-
 // fold computes a constant expression. It reports one that is not constant, or fails.
 func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
 	if x.Op == types.OpConst {
@@ -202,7 +91,7 @@ func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
 	if l.bad == nil {
 		v, err = run(node)
 		if err == nil {
-			v, err = fromVM(x.Type, v)
+			v, err = types.FromVM(x.Type, v)
 		}
 	} else if f, ok := t.c.env.(Folder); ok {
 		v, err = f.Fold(x)

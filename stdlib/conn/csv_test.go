@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
@@ -31,7 +30,7 @@ func csvText(t testing.TB, text string, schema *types.Schema, opts map[string]an
 	if err != nil {
 		return got{err: err}, info
 	}
-	return read{args: args, schema: info.Schema}.run(t, env, csvOpen), info
+	return read{args: args, schema: info.Schema, info: info}.run(t, env, csvOpen), info
 }
 
 func cells(g got) [][]any {
@@ -319,19 +318,19 @@ func TestCSVInference(t *testing.T) {
 
 	// Standard input is looked at without taking anything away.
 	env := testEnv()
-	env.Stdin = strings.NewReader("a,b\n1,x\n2,y\n")
+	env.Stdin = strings.NewReader("a,b\n" + strings.Repeat("1,x\n", 1200) + "no,y\n")
 	args := map[string]any{"path": "-"}
 	for range 2 {
-		info, err := csvInfo(&types.ConnArgs{Args: args}, nil, env)
+		var err error
+		info, err = csvInfo(&types.ConnArgs{Args: args}, nil, env)
 		require.NoError(t, err)
 		require.Equal(t, "{a: int?, b: string?}", info.Schema.String())
 	}
-	g = read{args: args, schema: info.Schema}.run(t, env, func(s *spec.Scan) ([]exec.Source, error) {
-		s.Schema = types.NewSchema(field("a", types.T(types.Int)), field("b", types.T(types.String)))
-		return csvOpen(s)
-	})
+	g = read{args: args, schema: info.Schema, info: info}.run(t, env, csvOpen)
 	require.NoError(t, g.err)
-	require.Len(t, g.rows, 2)
+	require.Len(t, g.rows, 1200)
+	require.Len(t, g.errors, 1)
+	require.Contains(t, g.errors[0], `"no" is not an int. Row 1 ("1") made the column an int, as the first 1,000 rows were looked at`)
 }
 
 func TestCSVRealFiles(t *testing.T) {
@@ -354,7 +353,7 @@ func TestCSVRealFiles(t *testing.T) {
 		args := map[string]any{"path": filepath.Join(dir, name)}
 		info, err := csvInfo(&types.ConnArgs{Args: args}, nil, env)
 		require.NoError(t, err)
-		g := read{args: args, schema: info.Schema, width: 2}.run(t, env, openCSV(10_000))
+		g := read{args: args, schema: info.Schema, info: info, width: 2}.run(t, env, openCSV(10_000))
 		require.NoError(t, g.err)
 		require.Empty(t, g.errors, name)
 		if w == "" {

@@ -20,7 +20,7 @@ import (
 // chunk is decoded again.
 
 const (
-	chunkSize = 1 << 20
+	chunkSize = 512 << 10
 	lookahead = 4 << 10   // read behind a chunk at first, for the end of its last record
 	maxRecord = 256 << 20 // longest record
 )
@@ -218,7 +218,7 @@ func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 	for t.file < len(t.files) && t.next >= t.files[t.file].first+t.files[t.file].pieces {
 		t.file++
 	}
-	if t.file == len(t.files) {
+	if t.file == len(t.files) || t.unwanted(t.next) {
 		return exec.Done, nil
 	}
 	in := t.files[t.file]
@@ -289,16 +289,21 @@ func (t *chunkTask) join(in *input, chunk int64) (exec.Status, error) {
 		}
 	}
 	t.at, t.passed = at, true
-	next := place{odd: at.odd != t.block.quotes, rows: at.rows, high: at.high}
+	next := place{odd: at.odd != t.block.quotes, rows: at.rows, good: at.good, high: at.high}
 	failed := false
 	for i := range t.ready {
 		x := &t.ready[i]
 		next.rows += int64(x.batch.N)
+		next.good += int64(x.batch.Rows())
 		next.high = max(next.high, x.high)
 		failed = failed || len(x.fails) > 0
 	}
 	if failed && stops(t.failures) {
 		return exec.More, nil // the run ends here: no later row's error is to be told first
+	}
+	if t.Limit > 0 && next.good >= t.Limit {
+		t.enough(t.next + 1)
+		return exec.More, nil
 	}
 	t.pass(in, chunk, next)
 	return exec.More, nil

@@ -111,7 +111,8 @@ func memEnv(files map[string]string) *exec.Env {
 type read struct {
 	args    map[string]any
 	schema  types.Schema
-	columns []int // nil: all
+	info    types.SourceInfo // what the connector said, if it was asked
+	columns []int            // nil: all
 	width   int
 	time    string // column of the event time
 	lag     int64
@@ -135,7 +136,7 @@ func field(name string, t types.Type) types.Field { return types.Field{Name: nam
 
 // scanOf makes the planner's request.
 func (r read) scanOf(env *exec.Env) *spec.Scan {
-	s := &spec.Scan{Name: "src", Ordinal: 1, Args: &types.ConnArgs{Args: r.args}, Schema: r.schema, Columns: r.columns, Width: max(1, r.width), Lag: r.lag, Idle: r.idle, Env: env}
+	s := &spec.Scan{Name: "src", Ordinal: 1, Args: &types.ConnArgs{Args: r.args}, Info: r.info, Schema: r.schema, Columns: r.columns, Width: max(1, r.width), Lag: r.lag, Idle: r.idle, Env: env}
 	if s.Columns == nil {
 		for i := range r.schema.Fields {
 			s.Columns = append(s.Columns, i)

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -21,12 +22,28 @@ type scan struct {
 	follow bool
 	chunk  int64
 	tasks  int64
+	stop   atomic.Int64 // > 0: number of the first chunk that nobody wants, see Scan.Limit
+}
+
+// enough says that no rows are wanted from a chunk on.
+func (s *scan) enough(chunk int64) {
+	s.stop.Store(chunk)
+	for t := range s.tasks {
+		s.wake(t)()
+	}
+}
+
+// unwanted reports whether the rows of a chunk are not wanted.
+func (s *scan) unwanted(chunk int64) bool {
+	stop := s.stop.Load()
+	return stop > 0 && chunk >= stop
 }
 
 // place is what is known of a file up to a record.
 type place struct {
 	odd   bool          // an odd number of quotes stand before it
 	rows  int64         // data rows before it
+	good  int64         // those of them that did not fail
 	high  types.Instant // highest event time before it
 	lines int64         // lines before it; only kept where the file is read in one stream
 }

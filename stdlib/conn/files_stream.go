@@ -252,6 +252,7 @@ func (f *feed) next(out *exec.Out, failures *exec.Failures) error {
 	if !f.pending() {
 		for i := range f.ready {
 			f.at.rows += int64(f.ready[i].batch.N)
+			f.at.good += int64(f.ready[i].batch.Rows())
 		}
 		clear(f.ready)
 		f.ready, f.sent = f.ready[:0], 0
@@ -282,6 +283,10 @@ func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 		}
 		t.advance(w.feed.at.high, out)
 		return exec.More, nil
+	}
+	if t.Limit > 0 && w.feed.at.good >= t.Limit {
+		t.enough(t.next + 1)
+		w.ended = true
 	}
 	if w.ended {
 		w.q.close()

@@ -85,7 +85,7 @@ func TestJSONInferredMisfit(t *testing.T) {
 	args := map[string]any{"path": "a.jsonl"}
 	info, err := c.Info(callArgs(c, args), nil, env)
 	require.NoError(t, err)
-	g := read{args: args, schema: info.Schema}.run(t, env, c.Open)
+	g := read{args: args, schema: info.Schema, info: info}.run(t, env, c.Open)
 	require.NoError(t, g.err)
 	require.Len(t, g.rows, 1200)
 	assert.Equal(t, []string{
@@ -97,7 +97,7 @@ func TestJSONInferredMisfit(t *testing.T) {
 	env = memEnv(map[string]string{"b.jsonl": strings.Repeat("{\"t\":\"2026-01-31\"}\n", 1000) + "{\"t\":\"soon\"}\n{\"u\":1,\"t\":5}\n"})
 	info, err = c.Info(callArgs(c, args), nil, env)
 	require.NoError(t, err)
-	g = read{args: args, schema: info.Schema}.run(t, env, c.Open)
+	g = read{args: args, schema: info.Schema, info: info}.run(t, env, c.Open)
 	require.NoError(t, g.err)
 	require.Len(t, g.errors, 2)
 	assert.Contains(t, g.errors[0], `. Row 1 ("2026-01-31") made it a time, as the first 1,000 rows were looked at; to read other values write the types: schema {t: string?, …}`)

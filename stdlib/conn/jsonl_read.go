@@ -15,7 +15,7 @@ import (
 type jsonFormat struct {
 	columns []types.Field // those to decode
 	change  bool          // take the kind of change from the field _change
-	sample  *jsonSample // what decided the types of columns; nil if the script did
+	sample  *jsonSample   // what decided the types of columns; nil if the script did
 }
 
 // changeColumn is the name under which the kind of change is read and written.

@@ -169,7 +169,7 @@ func TestJSONRealFiles(t *testing.T) {
 			for _, h := range f.has {
 				assert.Contains(t, info.Schema.String(), h)
 			}
-			g := read{args: args, schema: info.Schema, width: 2}.run(t, env, c.Open)
+			g := read{args: args, schema: info.Schema, info: info, width: 2}.run(t, env, c.Open)
 			require.NoError(t, g.err)
 			assert.Empty(t, g.errors)
 			assert.Len(t, g.rows, f.rows)
@@ -266,7 +266,7 @@ func TestJSONListSources(t *testing.T) {
 		info, err := c.Info(callArgs(c, args), nil, env)
 		require.NoError(t, err)
 		require.Equal(t, "{a: int?, s: string?}", info.Schema.String())
-		g := read{args: args, schema: info.Schema, width: 2}.run(t, env, c.Open)
+		g := read{args: args, schema: info.Schema, info: info, width: 2}.run(t, env, c.Open)
 		require.NoError(t, g.err)
 		require.Equal(t, 5000, len(g.rows))
 		require.Equal(t, `[]interface {}{4999, "] 4999 , ["}`, g.rows[4999])

@@ -66,6 +66,7 @@ type madeSplit struct {
 	mu   sync.Mutex
 	turn int64         // the chunk that may learn what came before it
 	rows int64         // rows of the chunks before turn
+	good int64         // those of them that did not fail
 	high types.Instant // highest event time of the chunks before turn
 }
 
@@ -77,19 +78,22 @@ func (s *madeSplit) due(to, now int64) bool {
 }
 
 // pass tells what came before a chunk and gives the turn to the next one; ok is false if it is not the chunk's turn.
-func (s *madeSplit) pass(chunk int64, n int, high types.Instant) (rows int64, before types.Instant, ok bool) {
+// enough tells that the rows before are all that are wanted.
+func (s *madeSplit) pass(chunk int64, b *vec.Batch, high types.Instant) (rows int64, before types.Instant, enough, ok bool) {
 	s.mu.Lock()
 	rows, before, ok = s.rows, s.high, s.turn == chunk
+	enough = s.scan.Limit > 0 && s.good >= s.scan.Limit
 	if ok {
 		s.turn++
-		s.rows += int64(n)
+		s.rows += int64(b.N)
+		s.good += int64(b.Rows())
 		s.high = max(s.high, high)
 	}
 	s.mu.Unlock()
 	if ok && s.width > 1 {
 		s.scan.Hosts[(chunk+1)%int64(s.width)].Wake()
 	}
-	return rows, before, ok
+	return rows, before, enough, ok
 }
 
 // madeTask is one task of a source.
@@ -126,11 +130,11 @@ func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 		}
 		t.prepare(from, to)
 	}
-	rows, before, ok := s.pass(t.chunk, t.batch.N, t.high)
+	rows, before, enough, ok := s.pass(t.chunk, t.batch, t.high)
 	if !ok {
 		return exec.Idle, nil
 	}
-	if s.scan.Limit > 0 && rows >= s.scan.Limit {
+	if enough {
 		return exec.Done, nil
 	}
 	err := t.emit(rows, before, out)

@@ -1,9 +1,8 @@
 package fn
 
 import (
-	"encoding/json"
-
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
@@ -42,6 +41,5 @@ func appendName(b []byte, name string, first bool) []byte {
 	if !first {
 		b = append(b, ',')
 	}
-	quoted, _ := json.Marshal(name) // a string always marshals
-	return append(append(append(b, '['), quoted...), ',')
+	return append(vec.AppendQuoted(append(b, '['), name), ',')
 }

@@ -75,7 +75,11 @@ type sorter struct {
 	window int // column `window` of the input, -1: none
 	open   map[int64][]sortable
 	ready  []*vec.Batch // sorted, owed
+	given  int64        // rows sorted so far
 }
+
+// sortedSource is the source of sorted rows, which no scan has.
+const sortedSource = 0xff
 
 // sortable is a dense batch with its keys.
 type sortable struct {
@@ -182,7 +186,14 @@ func (s *sorter) sort(parts []sortable) {
 	})
 	for len(refs) > 0 {
 		n := min(len(refs), vec.MaxRows)
-		s.ready = append(s.ready, vec.Interleave(batches, refs[:n]))
+		b := vec.Interleave(batches, refs[:n])
+		// Sorted rows have an order of their own, which stages behind go by: it takes the place of where they were read.
+		b.Pos = make([]uint64, n)
+		for i := range b.Pos {
+			b.Pos[i] = vec.Position(sortedSource, 0, s.given)
+			s.given++
+		}
+		s.ready = append(s.ready, b)
 		refs = refs[n:]
 	}
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// built is the folder of the binary that all stories share.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ebb")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir+"/ebb", ".").CombinedOutput()
+	if err != nil {
+		return "", errors.New(string(out))
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := built(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// ebbDir returns the folder of the binary under test.
+func ebbDir(t testing.TB) string {
+	t.Helper()
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestStories runs the command lines of testdata/*.txtar. `exits CODE COMMAND…` is `exec` with the exit status that is
+// expected.
+func TestStories(t *testing.T) {
+	dir := ebbDir(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+			return binaryFiles(e.WorkDir)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": func(ts *testscript.TestScript, not bool, args []string) {
+				if not || len(args) < 2 {
+					ts.Fatalf("usage: exits CODE COMMAND…")
+				}
+				want, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				err = ts.Exec(args[1], args[2:]...)
+				code := 0
+				if e, ok := errors.AsType[*exec.ExitError](err); ok {
+					code = e.ExitCode()
+				} else {
+					ts.Check(err)
+				}
+				if code != want {
+					ts.Fatalf("exit status %d, not %d", code, want)
+				}
+			},
+		},
+	})
+}
+
+// binaryFiles writes the inputs that cannot stand in a text: random.bin, wide.csv (UTF-16), cut.csv.gz (its end is
+// missing), unended.csv (the last line has no newline).
+func binaryFiles(dir string) error {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	random := make([]byte, 100_000)
+	for i := range random {
+		random[i] = byte(rnd.Uint32())
+	}
+	var zip bytes.Buffer
+	z := gzip.NewWriter(&zip)
+	z.Write([]byte("a\n1\n2\n3\n" + strings.Repeat("4\n", 100)))
+	z.Close()
+	for name, text := range map[string][]byte{
+		"random.bin":  random,
+		"unended.csv": []byte("a,b\n1,2\n3,4"),
+		"wide.csv":    []byte("\xff\xfea\x00\n\x001\x00\n\x00"),
+		"cut.csv.gz":  zip.Bytes()[:zip.Len()-12],
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package conn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+	"github.com/stretchr/testify/require"
+)
+
+// A limit stops the reading of a file, whatever the number of tasks; rows that fail do not count.
+func TestFilesLimit(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("n,s\n")
+	for i := range 20_000 {
+		switch i % 2 {
+		case 0:
+			fmt.Fprintf(&text, "%d,x\n", i)
+		default:
+			text.WriteString("bad,x\n")
+		}
+	}
+	files := map[string]string{"a.csv": text.String(), "b.csv": "n,s\n7,y\n", "a.csv.gz": gzipped(t, text.String())}
+	for _, path := range []any{"a.csv", []any{"a.csv", "b.csv"}, "a.csv.gz", []any{"a.csv.gz", "b.csv"}} {
+		for _, limit := range []int64{1, 10, 1000, 9_999, 1 << 40} {
+			for width := 1; width <= 3; width++ {
+				env := memEnv(files)
+				r := read{args: map[string]any{"path": path}, schema: numberSchema, width: width, time: "n"}
+				all := r.run(t, env, openCSV(100))
+				require.NoError(t, all.err)
+				r.shuffle = rand.New(rand.NewPCG(uint64(limit), uint64(width)))
+				g := r.run(t, memEnv(files), func(s *spec.Scan) ([]exec.Source, error) {
+					s.Limit = limit
+					return openCSV(100)(s)
+				})
+				require.NoError(t, g.err)
+				want := min(limit, int64(len(all.rows)))
+				require.GreaterOrEqual(t, int64(len(g.rows)), want, "%v %d %d", path, limit, width)
+				require.Equal(t, all.rows[:want], g.rows[:want])
+				if path == "a.csv" && limit <= 1000 {
+					require.Less(t, int64(len(g.rows)), limit+100, "%v %d %d", path, limit, width)
+				}
+			}
+		}
+	}
+}
