@@ -23,7 +23,6 @@ type counter struct {
 	task, width int
 	chunk       int64
 	total       int64
-	sent        bool
 	polls       *atomic.Int64
 }
 
@@ -203,7 +202,7 @@ func TestJobEndsWithTheFirstError(t *testing.T) {
 
 type broken struct{ Stateless }
 
-func (broken) Process(int, *vec.Batch, *Out) error { var m map[int]int; m[1] = 1; return nil }
+func (broken) Process(int, *vec.Batch, *Out) error { panic("broken") }
 
 func TestJobTurnsAPanicIntoAnError(t *testing.T) {
 	env := OS()

@@ -5,7 +5,8 @@ import "sync/atomic"
 // Stats are the running totals of a job, for the progress line and the summary. All fields may be read at any time.
 type Stats struct {
 	RowsIn, RowsOut, BytesIn  atomic.Int64
-	BytesTotal                atomic.Int64 // of the bounded inputs; 0 if one of them has no known size
+	BytesTotal                atomic.Int64 // of the bounded inputs whose size is known
+	SizeUnknown               atomic.Bool  // there are others: no part of the whole can be told
 	Unbounded                 atomic.Bool
 	Late, LateDropped, Errors atomic.Int64 // Late counts all late rows, LateDropped those that no target took
 	Watermark                 atomic.Int64 // of the slowest sink or stage that looked last

@@ -15,8 +15,9 @@ import (
 // TestRun runs the scripts of the golden files at every size of the matrix: all must give the same rows.
 //
 //	file NAME          writes an input; `set` holds params
-//	run [ordered] [changes] [at=N] [k=v …]   runs a script; rows are compared sorted unless `ordered`; with `changes` the printed
-//	                   changelog is folded to the rows that remain; `at=1` runs at parallelism 1 only
+//	run [ordered] [changes] [large] [at=N] [k=v …]   runs a script; rows are compared sorted unless `ordered`; with `changes` the printed
+//	                   changelog is folded to the rows that remain; `at=1` runs at parallelism 1
+//	                   only, `large` at a few larger sizes
 //
 // The golden text is what was printed, the files that were made, the counts of late and failed rows, and the error.
 func TestRun(t *testing.T) {
@@ -44,14 +45,19 @@ func fileText(s string) string {
 	return strings.NewReplacer(`\r`, "\r", `\0`, "\x00", `\e`, "").Replace(s) + "\n"
 }
 
+// large are the sizes for scripts over many rows.
+var large = []sizes{{parallelism: 1}, {parallelism: 3}, {parallelism: 5, rows: 700, channel: 900}}
+
 func runMatrix(t *testing.T, d *datadriven.TestData, files map[string]string) string {
-	set, ordered, changes, only := map[string]string{}, false, false, 0
+	set, ordered, changes, only, list := map[string]string{}, false, false, 0, matrix
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "ordered":
 			ordered = true
 		case "changes":
 			changes = true
+		case "large":
+			list = large
 		case "at":
 			_, err := fmt.Sscan(a.Vals[0], &only)
 			require.NoError(t, err)
@@ -60,7 +66,7 @@ func runMatrix(t *testing.T, d *datadriven.TestData, files map[string]string) st
 		}
 	}
 	var want string
-	for i, z := range matrix {
+	for i, z := range list {
 		if only > 0 && (z.parallelism != only || z.rows > 0) {
 			continue
 		}
@@ -72,7 +78,7 @@ func runMatrix(t *testing.T, d *datadriven.TestData, files map[string]string) st
 			want = got
 		}
 		if got != want {
-			return fmt.Sprintf("at %v:\n%s\nbut at %v:\n%s", matrix[0], want, z, got)
+			return fmt.Sprintf("at %v:\n%s\nbut at %v:\n%s", list[0], want, z, got)
 		}
 		if r.refused != "" {
 			break

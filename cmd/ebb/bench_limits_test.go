@@ -45,13 +45,14 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// buildRelease builds the binary as it is given to people and returns its path.
-func buildRelease(t *testing.T) string {
-	t.Helper()
+// TestLimits checks the binary as it is given to people.
+func TestLimits(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "ebb")
 	out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
-	return bin
+	t.Run("start", func(t *testing.T) { testStart(t, bin) })
+	t.Run("memory", func(t *testing.T) { testPeakMemory(t, bin) })
+	t.Run("keys", func(t *testing.T) { testKeyMemory(t, bin) })
 }
 
 // peakMemory runs a command and returns the most memory that it held at a time, in bytes. What the system counts for a
@@ -92,13 +93,13 @@ func linuxOnly(t *testing.T) {
 	}
 }
 
-// TestPeakMemory checks that a script without groups holds at most 256 MiB, however long its input is.
-func TestPeakMemory(t *testing.T) {
+// testPeakMemory checks that a script without groups holds at most 256 MiB, however long its input is.
+func testPeakMemory(t *testing.T, bin string) {
 	linuxOnly(t)
 	if testing.Short() {
 		t.Skip("writes several hundred MiB")
 	}
-	bin, dir := buildRelease(t), t.TempDir()
+	dir := t.TempDir()
 	in := filepath.Join(dir, "bid.csv")
 	writeBids(t, 2_500_000, in) // 400 MB
 	for _, query := range []string{"q0", "q21"} {
@@ -112,13 +113,13 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// TestKeyMemory checks that a count of each int key takes at most 100 bytes a key.
-func TestKeyMemory(t *testing.T) {
+// testKeyMemory checks that a count of each int key takes at most 100 bytes a key.
+func testKeyMemory(t *testing.T, bin string) {
 	linuxOnly(t)
 	if testing.Short() {
 		t.Skip("takes several hundred MiB")
 	}
-	bin, dir := buildRelease(t), t.TempDir()
+	dir := t.TempDir()
 	in := filepath.Join(dir, "keys.csv")
 	const few, many = 1_000_000, 5_000_000
 	text := []byte("k\n")
@@ -140,9 +141,9 @@ func TestKeyMemory(t *testing.T) {
 	require.LessOrEqual(t, perKey, 100.0, "bytes a key")
 }
 
-// TestStart checks how long the binary takes for next to nothing, and how large it is.
-func TestStart(t *testing.T) {
-	bin, dir := buildRelease(t), t.TempDir()
+// testStart checks how long the binary takes for next to nothing, and how large it is.
+func testStart(t *testing.T, bin string) {
+	dir := t.TempDir()
 	info, err := os.Stat(bin)
 	require.NoError(t, err)
 	t.Logf("%.1f MiB", float64(info.Size())/(1<<20))

@@ -48,7 +48,7 @@ func (p *progress) draw() {
 	s := p.env.Stats
 	text := decor.Any(func(decor.Statistics) string { return p.line() })
 	total := s.BytesTotal.Load()
-	if total > 0 && !s.Unbounded.Load() {
+	if total > 0 && !s.Unbounded.Load() && !s.SizeUnknown.Load() {
 		p.bar = p.bars.New(total, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"), mpb.BarWidth(24), mpb.BarRemoveOnComplete(),
 			mpb.PrependDecorators(decor.Percentage(decor.WC{W: 5})),
 			mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO), decor.Name("  "), text))

@@ -202,15 +202,12 @@ func in(c *maker, e *types.Expr, n *node) (op, error) {
 
 func textOp(test func(s, x string) bool) func(c *maker, e *types.Expr, n *node) (op, error) {
 	return func(c *maker, e *types.Expr, n *node) (op, error) {
-		a, b, err := c.pair(e)
+		a, b, null, err := c.texts(e)
 		if err != nil {
 			return nil, err
 		}
-		if a.n == nil && a.val == nil || b.n == nil && b.val == nil {
+		if null {
 			return &constant{v: false}, nil
-		}
-		if !isText(e.Args[0].Type) || !isText(e.Args[1].Type) {
-			return nil, badTypes(e)
 		}
 		n.cost = 10
 		return &textTest{test, a, b}, nil
@@ -219,16 +216,25 @@ func textOp(test func(s, x string) bool) func(c *maker, e *types.Expr, n *node) 
 
 func isText(t types.Type) bool { return layoutOf(t.Kind) == textLayout || t.Kind == types.Null }
 
+// texts compiles two operands that are text; null tells that one is the literal nil.
+func (c *maker) texts(e *types.Expr) (a, b operand, null bool, err error) {
+	if a, b, err = c.pair(e); err != nil {
+		return a, b, false, err
+	}
+	null = a.n == nil && a.val == nil || b.n == nil && b.val == nil
+	if !null && (!isText(e.Args[0].Type) || !isText(e.Args[1].Type)) {
+		err = badTypes(e)
+	}
+	return a, b, null, err
+}
+
 func match(c *maker, e *types.Expr, n *node) (op, error) {
-	a, b, err := c.pair(e)
+	a, b, null, err := c.texts(e)
 	if err != nil {
 		return nil, err
 	}
-	if a.n == nil && a.val == nil || b.n == nil && b.val == nil {
+	if null {
 		return &constant{v: false}, nil
-	}
-	if !isText(e.Args[0].Type) || !isText(e.Args[1].Type) {
-		return nil, badTypes(e)
 	}
 	o := &matches{a: a, b: b}
 	n.cost, n.risky = 100, b.n != nil

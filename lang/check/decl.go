@@ -25,7 +25,6 @@ type decl struct {
 	called       bool          // pipe: a stage that was checked calls it
 	flow         flow          // source, stream: its rows
 	source       *Source       // source
-	read         bool          // source: something reads it
 	made         *Stream       // an implicit stream
 	writers      []*decl       // an implicit stream: the statements that write it
 	poison       bool          // an implicit stream: rows of an unknown kind are written to it

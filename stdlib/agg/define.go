@@ -1,4 +1,5 @@
-// Package agg defines the aggregate functions of the language, one a file.
+// Package agg defines the aggregate functions of the language, one a file. It knows groups of rows, and neither windows
+// nor keys nor plans: those are for the stage that asks.
 package agg
 
 import (

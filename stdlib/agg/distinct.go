@@ -24,18 +24,29 @@ var _ = define(spec.Agg{
 type distinct struct {
 	sets *state.Sets
 	t    types.Type
+	arg  vec.Column // of the batch at hand, see values
+	args [1]*vec.Column
 }
 
 func (d *distinct) Words() int { return state.SetWords }
 
 func (d *distinct) Add(g spec.Groups, in *spec.Input) {
 	g, rows := in.NotNull(g)
-	d.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, in.Args, 1)
+	d.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, d.values(in), 1)
+}
+
+// values is the argument as a column without nulls: of its rows only those are read that are not null, and sets find
+// them faster so.
+func (d *distinct) values(in *spec.Input) []*vec.Column {
+	d.arg = *in.Args[0]
+	d.arg.Valid = nil
+	d.args[0] = &d.arg
+	return d.args[:]
 }
 
 func (d *distinct) Retract(g spec.Groups, in *spec.Input) {
 	g, rows := in.NotNull(g)
-	d.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, in.Args, -1)
+	d.sets.Add(g.Rows, g.Off, g.IDs, in.N, rows, d.values(in), -1)
 }
 
 func (d *distinct) Merge(to, from spec.Groups) {

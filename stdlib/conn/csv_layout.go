@@ -186,6 +186,8 @@ func (l *csvLayout) odd(text []byte) bool {
 	return l.quote != 0 && bytes.Count(text, []byte{l.quote})&1 == 1
 }
 
+func (l *csvLayout) trim(record []byte) []byte { return trimLineEnds(record) }
+
 func (l *csvLayout) next(text []byte, odd bool) int { return l.csvDialect.next(text, odd) }
 
 // next returns what follows the first newline before which an even number of quotes stand, one more if odd; -1 if

@@ -330,6 +330,7 @@ func TestCSVInference(t *testing.T) {
 	require.NoError(t, g.err)
 	require.Len(t, g.rows, 1200)
 	require.Len(t, g.errors, 1)
+	require.True(t, env.Stats.SizeUnknown.Load())
 	require.Contains(t, g.errors[0], `"no" is not an int. Row 1 ("1") made the column an int, as the first 1,000 rows were looked at`)
 }
 

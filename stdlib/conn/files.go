@@ -33,6 +33,8 @@ type layout interface {
 	// next returns where the first record starts that starts behind text[0], which is where the newline ends that ends
 	// the one before; -1 if there is none. odd says that an odd number of quotes stand before text.
 	next(text []byte, odd bool) int
+	// trim takes off the text of a record, which reaches to the next one, what only separates the two.
+	trim(record []byte) []byte
 	// decoder returns a decoder for one task.
 	decoder() decoder
 }

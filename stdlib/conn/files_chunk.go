@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -59,7 +58,11 @@ func openChunked(sc *spec.Scan, form format, exts []string, chunk int64) ([]exec
 		if sc.Env.Splits != nil {
 			sc.Env.Splits.Name(sc.Ordinal, in.number, in.name)
 		}
-		if sc.Env.Stats != nil && in.size > 0 {
+		switch {
+		case sc.Env.Stats == nil:
+		case in.size < 0:
+			sc.Env.Stats.SizeUnknown.Store(true)
+		default:
 			sc.Env.Stats.BytesTotal.Add(in.size)
 		}
 	}
@@ -84,71 +87,6 @@ func (s *scan) wake(t int64) func() {
 		return s.Hosts[t].Wake
 	}
 	return func() {}
-}
-
-// inspect looks at the head of a regular file: whether it is compressed, and if not, how it is laid out. Other files
-// are looked at when they are read.
-func (s *scan) inspect(in *input) error {
-	if in.size < 0 {
-		return nil
-	}
-	f, err := s.Env.FS.Open(in.name)
-	if err != nil {
-		return openError(in.name, s.Env.FS, err)
-	}
-	defer f.Close()
-	for n := int64(16 << 10); ; n *= 8 {
-		head := make([]byte, min(n, in.size))
-		if err := readAt(f, head, 0, in.name); err != nil {
-			return err
-		}
-		if in.pack, err = detect(s.pack, head); err != nil || in.pack != "" {
-			return err
-		}
-		text := trimMark(head)
-		in.bom = int64(len(head) - len(text))
-		in.layout, err = openLayout(s.form, in.name, text, n >= in.size && !s.follow)
-		if err == errShort && n >= in.size {
-			return nil // a header that is still being written
-		}
-		if err != errShort {
-			return err
-		}
-	}
-}
-
-// openLayout opens the layout of a text and refuses what is not UTF-8 at first sight.
-func openLayout(form format, name string, head []byte, final bool) (layout, error) {
-	if err := refuseUTF16(name, head); err != nil {
-		return nil, err
-	}
-	l, err := form.open(name, head, final)
-	if err == errShort && (final || len(head) > maxRecord) {
-		return nil, fmt.Errorf("%s: the header does not end", name)
-	}
-	return l, err
-}
-
-func refuseUTF16(name string, head []byte) error {
-	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		return fmt.Errorf("%s is UTF-16 text; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8", name)
-	}
-	return nil
-}
-
-// trimMark takes a byte order mark off.
-func trimMark(head []byte) []byte { return bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")) }
-
-// readAt fills b from offset off.
-func readAt(f io.ReaderAt, b []byte, off int64, name string) error {
-	n, err := f.ReadAt(b, off)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		return fmt.Errorf("%s became shorter while it was read", name)
-	}
-	return fmt.Errorf("cannot read %s: %w", name, cause(err))
 }
 
 // relay passes the place at the start of a chunk from task to task. There is one message at a time.
@@ -434,7 +372,7 @@ func (t *chunkTask) decode(in *input, odd, sure bool) error {
 		}
 	}
 	t.parts = ps
-	t.ready = t.pieces(text, ps.list, t.ready)
+	t.ready = t.pieces(in.layout, text, ps.list, t.ready)
 	t.decoded = true
 	return nil
 }

@@ -48,6 +48,9 @@ type place struct {
 	lines int64         // lines before it; only kept where the file is read in one stream
 }
 
+// trimLineEnds is layout.trim for records that line ends separate.
+func trimLineEnds(record []byte) []byte { return bytes.TrimRight(record, "\r\n") }
+
 func start() place { return place{high: types.MinInstant} }
 
 // piece is a part whose event times are known.
@@ -75,7 +78,7 @@ func view(text []byte) string {
 }
 
 // pieces computes event times and takes failed rows out. text is what the parts were decoded from.
-func (s *scan) pieces(text []byte, list []part, into []piece) []piece {
+func (s *scan) pieces(l layout, text []byte, list []part, into []piece) []piece {
 	first := int64(0)
 	for k := range list {
 		p := &list[k]
@@ -93,8 +96,7 @@ func (s *scan) pieces(text []byte, list []part, into []piece) []piece {
 		}
 		fail := func(row int, err error) {
 			from := int(p.starts[row])
-			raw := bytes.TrimRight(text[from:end(row)], "\r\n")
-			x.fails = append(x.fails, pieceError{row, from, view(raw), err})
+			x.fails = append(x.fails, pieceError{row, from, view(l.trim(text[from:end(row)])), err})
 		}
 		for _, f := range p.failed {
 			fail(f.row, f.err)

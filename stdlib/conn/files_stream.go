@@ -201,7 +201,7 @@ func (f *feed) push(events []event, final bool) error {
 		return fmt.Errorf("%s: %d bytes are left over", f.in.name, len(f.text)-used)
 	}
 	f.last, f.from = f.text[:used], f.at.lines
-	f.ready = f.s.pieces(f.last, ps.list, f.ready)
+	f.ready = f.s.pieces(f.form, f.last, ps.list, f.ready)
 	f.at.lines += int64(bytes.Count(f.last, []byte{'\n'}))
 	f.text = f.text[used:]
 	if len(f.text) > maxRecord {

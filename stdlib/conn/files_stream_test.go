@@ -66,6 +66,7 @@ func TestCompressed(t *testing.T) {
 		}
 		require.EqualValues(t, 33_001, env.Stats.RowsIn.Load())
 		require.Equal(t, env.Stats.BytesTotal.Load(), env.Stats.BytesIn.Load())
+		require.False(t, env.Stats.SizeUnknown.Load())
 	}
 	cut := files["a.csv.gz"]
 	g := read{args: map[string]any{"path": "a.gz"}, schema: numberSchema}.run(t, memEnv(map[string]string{"a.gz": cut[:len(cut)/2]}), csvOpen)

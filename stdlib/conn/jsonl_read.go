@@ -77,6 +77,14 @@ func (l jsonLayout) next(text []byte, odd bool) int {
 	return -1
 }
 
+func (l jsonLayout) trim(record []byte) []byte {
+	record = bytes.TrimRight(record, " \t\r\n")
+	if n := len(record); l.style == jsonList && n > 0 && (record[n-1] == ',' || record[n-1] == ']') {
+		record = bytes.TrimRight(record[:n-1], " \t\r\n")
+	}
+	return record
+}
+
 func (l jsonLayout) decoder() decoder {
 	columns := l.columns
 	if l.change {

@@ -83,18 +83,23 @@ func TestJSONChunksAgree(t *testing.T) {
 			require.Equal(rt, want.rows, have.rows, "width %d, chunk %d, text %q", r.width, chunk, files)
 			require.Equal(rt, want.pos, have.pos)
 			require.Equal(rt, want.late, have.late)
-			require.Equal(rt, trimmedJSON(want.errors), trimmedJSON(have.errors))
+			require.Equal(rt, want.errors, have.errors)
 		}
 	})
 }
 
-// trimmedJSON takes blank lines off, which may or may not be taken for a part of the row before.
-func trimmedJSON(errors []string) []string {
-	out := make([]string, len(errors))
-	for i, e := range errors {
-		out[i] = strings.TrimRight(e, " \t\r\n")
+// An error row holds the text of its object, without what separates objects.
+func TestJSONRawText(t *testing.T) {
+	for _, text := range []string{"[{\"n\":1}, {\"n\":\"x\"} ,\n\n {\"n\":\"y\"}\n]\n", "{\"n\":\"x\"}\n\n \n{\"n\":\"y\"} \r\n\n", "\n{\"n\":\"x\"\n}\n\n{\"n\":\n\"y\"} {\"n\":2}"} {
+		g := read{args: map[string]any{"path": "a.jsonl"}, schema: types.NewSchema(field("n", types.T(types.Int)))}.run(t, memEnv(map[string]string{"a.jsonl": text}), openJSON(1<<20))
+		require.NoError(t, g.err)
+		require.Len(t, g.errors, 2)
+		for i, want := range []string{`{"n":"x"}`, `{"n":"y"}`} {
+			_, raw, _ := strings.Cut(g.errors[i], " | ")
+			require.Equal(t, want, strings.ReplaceAll(raw, "\n", ""))
+			require.True(t, strings.HasSuffix(raw, "}"))
+		}
 	}
-	return out
 }
 
 // The first wrong row ends the run, and is told with its place.

@@ -76,6 +76,7 @@ type lineFormat struct {
 func (f lineFormat) open(string, []byte, bool) (layout, error) { return f, nil }
 func (f lineFormat) skip() (int, int)                          { return 0, 0 }
 func (f lineFormat) chunks() bool                              { return true }
+func (f lineFormat) trim(record []byte) []byte                 { return trimLineEnds(record) }
 func (f lineFormat) odd([]byte) bool                           { return false }
 func (f lineFormat) decoder() decoder                          { return &lineDecoder{f, 64} }
 

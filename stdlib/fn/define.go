@@ -1,6 +1,5 @@
 // Package fn holds the scalar functions of the language, one file each: signature, documentation, tested examples and
-// kernel. It knows no plan and no script; the files share adapters (adapt.go, lists.go) and calendar arithmetic
-// (calendar.go).
+// kernel. It knows no plan and no script; the files share adapters (adapt.go, lists.go) and time zones (calendar.go).
 package fn
 
 import (

@@ -1,4 +1,5 @@
-// Package op defines the stages of the language, one a file.
+// Package op defines the stages of the language, one a file; aggregate has several. It knows the traits that the planner
+// asks for, and no plan, no connector, and functions and aggregates only by what a Lib gives it.
 package op
 
 import "github.com/ebb-lang/ebb/stdlib/spec"

@@ -9,7 +9,7 @@ import (
 
 var _ = define(spec.Stage{
 	Doc: spec.Doc{Name: "limit", Group: "rows", Signature: "limit N",
-		Text: "Let the first N rows through. Where nothing before it spreads rows by key, they are the first in the order of the input. A run whose outputs are all satisfied ends.",
+		Text: "Let the first N rows through. Where nothing before it spreads rows by key, they are the first in the order of the input. Its output ends by itself: a stream behind it is bounded, and a run whose outputs want no more rows ends.",
 		Examples: []spec.Example{{
 			Code: `rows([{n: 1}, {n: 2}, {n: 3}]) |> limit 2`,
 			Want: "{\"n\":1}\n{\"n\":2}"}}},
@@ -20,6 +20,7 @@ var _ = define(spec.Stage{
 				return out, &types.StageError{Code: "W410", Message: "`limit` cannot cut an updating stream: later rows may take earlier ones back",
 					Help: "aggregate with `emit final`, or put `limit` before the aggregate"}
 			}
+			out.Bounded = true // it ends by itself, whatever its input does
 			return out, nil
 		}},
 	Traits: func(_ []types.Stream, a *types.StageArgs) spec.Traits {
