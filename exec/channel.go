@@ -36,6 +36,12 @@ type Channel struct {
 	marks  []mark
 }
 
+// queued is an item with what it was counted as: a batch that is looked at again must not be counted differently.
+type queued struct {
+	Item
+	rows, bytes int
+}
+
 // mark says that everything up to item At was pushed before the producer's snapshot ID.
 type mark struct {
 	ID checkpoint.ID
@@ -45,7 +51,7 @@ type mark struct {
 // NewChannel returns an empty channel. The functions wake the consumer when items come and the producer when there is
 // room again; they must not block.
 func NewChannel(l Limits, consumer, producer func()) *Channel {
-	return &Channel{limits: l, wakeTo: consumer, wakeUp: producer, items: make([]Item, 16)}
+	return &Channel{limits: l, wakeTo: consumer, wakeUp: producer, items: make([]queued, 16)}
 }
 
 // Push appends an item. It never blocks and never refuses.
@@ -64,17 +70,21 @@ func (c *Channel) Push(it Item) {
 		}
 	}
 	if c.count == len(c.items) {
-		grown := make([]Item, 2*len(c.items))
+		grown := make([]queued, 2*len(c.items))
 		for i := range c.count {
 			grown[i] = c.items[(c.start+i)&(len(c.items)-1)]
 		}
 		c.items, c.start = grown, 0
 	}
-	c.items[(c.start+c.count)&(len(c.items)-1)] = it
+	q := queued{Item: it}
+	if it.Batch != nil {
+		q.rows, q.bytes = it.Batch.Rows(), it.Batch.Bytes()
+	}
+	c.items[(c.start+c.count)&(len(c.items)-1)] = q
 	c.count++
 	if it.Batch != nil {
-		c.rows += it.Batch.Rows()
-		c.bytes += it.Batch.Bytes()
+		c.rows += q.rows
+		c.bytes += q.bytes
 		c.full = c.rows >= c.limits.Rows || c.bytes >= c.limits.Bytes
 	}
 	c.mu.Unlock()
@@ -88,15 +98,16 @@ func (c *Channel) Next() (it Item, ok bool) {
 		c.mu.Unlock()
 		return Item{}, false
 	}
-	it = c.items[c.start]
-	c.items[c.start] = Item{}
+	q := c.items[c.start]
+	it = q.Item
+	c.items[c.start] = queued{}
 	c.start = (c.start + 1) & (len(c.items) - 1)
 	c.count--
 	c.taken++
 	wake := false
 	if it.Batch != nil {
-		c.rows -= it.Batch.Rows()
-		c.bytes -= it.Batch.Bytes()
+		c.rows -= q.rows
+		c.bytes -= q.bytes
 		// Half empty, not one below the limit: so that the producer gets a run of work and not one batch.
 		if c.full && c.rows <= c.limits.Rows/2 && c.bytes <= c.limits.Bytes/2 {
 			c.full, wake = false, true
@@ -120,7 +131,7 @@ func (c *Channel) Full() bool {
 func (c *Channel) Close() {
 	c.mu.Lock()
 	c.closed, c.full = true, false
-	c.items, c.start, c.count, c.rows, c.bytes = make([]Item, 1), 0, 0, 0, 0
+	c.items, c.start, c.count, c.rows, c.bytes = make([]queued, 1), 0, 0, 0, 0
 	c.mu.Unlock()
 	c.wakeUp()
 }
@@ -171,7 +182,7 @@ func (c *Channel) Interval(id checkpoint.ID) (items []Item, known bool) {
 			if c.taken+uint64(i)+1 > m.At {
 				break
 			}
-			items = append(items, c.items[(c.start+i)&(len(c.items)-1)])
+			items = append(items, c.items[(c.start+i)&(len(c.items)-1)].Item)
 		}
 		return items, true
 	}

@@ -208,7 +208,7 @@ func TestJobTurnsAPanicIntoAnError(t *testing.T) {
 	env := OS()
 	src := &Group{Name: "source", Width: 1, Source: countTo(10, nil)}
 	src.Ports = [][]Link{{{Node: &Node{Name: "broken", New: func(int) (Operator, error) { return broken{}, nil }}}}}
-	require.ErrorContains(t, runGraph(t, &Graph{Groups: []*Group{src}}, env), "internal error: assignment to entry in nil map")
+	require.ErrorContains(t, runGraph(t, &Graph{Groups: []*Group{src}}, env), "internal error: broken")
 }
 
 func TestJobStopWritesWhatIsInFlight(t *testing.T) {

@@ -31,8 +31,12 @@ type Task struct {
 	ended   bool
 	mayEnd  bool // a Satisfier stands somewhere behind the head
 	wake    chan struct{}
+	again   types.Instant // when a source that had nothing is polled again; 0: not by the clock
 	stop    atomic.Bool
 }
+
+// linger is how long a source that has nothing is left alone, in nanoseconds, unless it wakes its task.
+const linger = 5e6
 
 type tickNode struct {
 	n    *node
@@ -59,6 +63,7 @@ func (t *Task) Step() (Progress, error) {
 }
 
 func (t *Task) step() Progress {
+	t.again = 0
 	if t.full() {
 		return Waiting
 	}
@@ -121,6 +126,7 @@ func (t *Task) poll() Progress {
 		t.end(Item{Kind: End})
 		return Worked
 	}
+	t.again = t.env.Now() + linger
 	return Waiting
 }
 
@@ -174,7 +180,7 @@ func (t *Task) tick() bool {
 
 // nextTick returns when the task wants to be stepped without being woken; 0 is never.
 func (t *Task) nextTick() types.Instant {
-	var next types.Instant
+	next := t.again
 	for i := range t.tickers {
 		if k := &t.tickers[i]; !k.off && (next == 0 || k.next < next) {
 			next = k.next

@@ -101,7 +101,35 @@ func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
 	if err != nil {
 		return t.fail(n, "T228", "the constant cannot be computed: "+vmError(err), "")
 	}
+	if weight(v) > maxConstant {
+		return t.fail(n, "T228", "the constant is too large: 16 MB are the most", "read it from a file")
+	}
 	return types.Const(x.Type, v)
+}
+
+// maxConstant bounds a constant: those that are made of others may double from one to the next.
+const maxConstant = 16 << 20
+
+// weight is about the bytes of a value; it stops counting above maxConstant.
+func weight(v any) int {
+	n := 16
+	switch x := v.(type) {
+	case string:
+		n += len(x)
+	case []any:
+		for _, e := range x {
+			if n += weight(e); n > maxConstant {
+				break
+			}
+		}
+	case map[string]any:
+		for k, e := range x {
+			if n += len(k) + weight(e); n > maxConstant {
+				break
+			}
+		}
+	}
+	return n
 }
 
 // run runs a tree without variables on the VM.

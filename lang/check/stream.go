@@ -37,7 +37,10 @@ func (c *checker) pipelineStmt(d *decl, s *syntax.PipelineStmt) {
 	c.head(r, s.Pipeline)
 	c.stages(r, s.Pipeline.Stages)
 	if r.rows.ok && r.ended == nil {
-		r.sides.writes = append(r.sides.writes, &Write{Name: r.stream.Name, From: r.node(), Schema: r.rows.rows.Schema, In: r.rows.rows, Pos: r.stream.Pos})
+		w := &Write{Name: r.stream.Name, From: r.node(), Schema: r.rows.rows.Schema, In: r.rows.rows, Pos: r.stream.Pos}
+		if c.changeName(w, s.Pipeline.Span) {
+			r.sides.writes = append(r.sides.writes, w)
+		}
 	}
 	c.finish(r)
 }

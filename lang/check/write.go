@@ -84,7 +84,7 @@ func (c *checker) wrote(w *Write, t *syntax.Target, rows flow, feed Feed, label 
 		c.fault(t.Span, "W408", fmt.Sprintf("`%s` cannot take the rows of an updating stream", w.Name), help)
 		return ""
 	}
-	if !c.claim(w, t) {
+	if !c.changeName(w, t.Span) || !c.claim(w, t) {
 		return ""
 	}
 	w.From = rows.node
@@ -98,6 +98,19 @@ func (c *checker) wrote(w *Write, t *syntax.Target, rows flow, feed Feed, label 
 		return w.From.Stream.Name
 	}
 	return ""
+}
+
+// changeName reports an error if the column that says what a row does meets one of the rows' own of that name.
+func (c *checker) changeName(w *Write, at syntax.Span) bool {
+	written := w.In.Updating
+	if w.Conn != nil && w.Conn.Args["changes"] == true {
+		written = true
+	}
+	if !written || w.Schema.Index("_change") < 0 {
+		return true
+	}
+	c.fault(at, "C320", "an updating stream is written with a column `_change` of its own, and the rows have one, too", "give theirs another name: `|> rename change = _change`")
+	return false
 }
 
 // claim notes where a write puts its rows, and reports an error if another output of the script lies there.

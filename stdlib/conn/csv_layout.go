@@ -163,6 +163,9 @@ func (f *csvFormat) first(path string, head []byte, final bool) (names []string,
 		n := string(text)
 		if !quoted {
 			n = strings.TrimSpace(n)
+			if f.header && strings.Contains(n, "\r") { // else the whole file would be its header
+				return nil, 0, fmt.Errorf("%s: the header has a carriage return without a newline: lines end in \\n or \\r\\n; convert the file first: tr '\\r' '\\n'", path)
+			}
 		}
 		if n == "" {
 			n = fmt.Sprintf("column%d", i+1)

@@ -307,6 +307,10 @@ func TestCSVInference(t *testing.T) {
 	require.Equal(t, "{column1: int?, column2: string?}", info.Schema.String())
 	require.Equal(t, "schema inferred from the 2 rows of a.csv", info.Note)
 
+	// A file of lone carriage returns is no header without rows.
+	g, _ = csvText(t, "a,b\r1,2\r", nil, nil)
+	require.ErrorContains(t, g.err, "a.csv: the header has a carriage return without a newline")
+
 	g, _ = csvText(t, "", nil, nil)
 	require.EqualError(t, g.err, "a.csv is empty, so its columns are not known; write a schema: source … = csv(…) schema {…}")
 

@@ -166,8 +166,8 @@ func (s *scan) send(x *piece, in *input, at place, out *exec.Out, failures *exec
 	if s.Env.Stats != nil {
 		s.Env.Stats.RowsIn.Add(int64(b.Rows()))
 	}
-	out.Emit(b)
 	if len(x.fails) == 0 {
+		out.Emit(b)
 		return high, nil
 	}
 	errs := make([]*exec.RowError, len(x.fails))
@@ -178,7 +178,11 @@ func (s *scan) send(x *piece, in *input, at place, out *exec.Out, failures *exec
 		errs = errs[:1]
 		errs[0].Line = line(x.fails[0].off)
 	}
-	return high, failures.Add(out, errs)
+	if err := failures.Add(out, errs); err != nil { // and none of the rows beside the failed one, whatever the schedule
+		return high, err
+	}
+	out.Emit(b)
+	return high, nil
 }
 
 // stops reports whether a failed row ends the run.

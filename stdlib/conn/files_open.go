@@ -224,6 +224,12 @@ func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name
 		return err
 	}
 	in := ins[0]
+	for _, other := range ins { // an empty one says nothing
+		if other.size != 0 {
+			in = other
+			break
+		}
+	}
 	r, err := in.stream(optString(a, "compression"), env, true, nil)
 	if err != nil {
 		return err

@@ -30,7 +30,11 @@ type OutputError struct {
 }
 
 func (e *OutputError) Error() string {
-	return fmt.Sprintf("cannot write %s: %v", e.Path, cause(e.Err))
+	path := e.Path
+	if path == "-" {
+		path = "standard output"
+	}
+	return fmt.Sprintf("cannot write %s: %v", path, cause(e.Err))
 }
 
 // Unwrap returns the error of the system.

@@ -29,6 +29,7 @@ type jsonShape struct {
 type jsonSample struct {
 	path string
 	rows int
+	bad  string // what is wrong with the first row that is no object
 	root jsonShape
 	text jsonText
 }
@@ -58,7 +59,7 @@ func jsonInfer(a *types.ConnArgs, env *exec.Env) (*jsonSample, error) {
 	case len(g.root.names) > 0:
 		return g, nil
 	case g.rows > 0:
-		return nil, fmt.Errorf("%s has no JSON object in %s, so its columns are not known", g.path, g.sample())
+		return nil, fmt.Errorf("%s has no JSON object in %s, so its columns are not known; %s", g.path, g.sample(), g.bad)
 	}
 	return nil, fmt.Errorf("%s is empty, so its columns are not known; write a schema: source … = jsonl(…) schema {…}", g.path)
 }
@@ -117,8 +118,17 @@ func (g *jsonSample) look(text []byte, final bool) (bool, error) {
 
 // row takes one row into account.
 func (g *jsonSample) row(b []byte) {
-	if end := g.text.skip(b, 0, 0); end != len(b) || b[0] != '{' {
-		return // a row error when it is read
+	if end := g.text.skip(b, 0, 0); end != len(b) || b[0] != '{' { // a row error when it is read
+		switch {
+		case g.bad != "":
+		case end < 0:
+			g.bad = fmt.Sprintf("row %d is not valid JSON at byte %d: %s", g.rows, g.text.at+1, g.text.why)
+		case end < len(b):
+			g.bad = fmt.Sprintf("row %d is not valid JSON at byte %d: something follows the value", g.rows, end+1)
+		default:
+			g.bad = fmt.Sprintf("row %d is %s", g.rows, excerpt(b))
+		}
+		return
 	}
 	g.value(b, 0, &g.root, 0)
 }

@@ -56,7 +56,7 @@ func TestJSONInfer(t *testing.T) {
 	info, err = inferText(t, `{"_change":"+I","a":1}`, map[string]any{"changes": true})
 	require.NoError(t, err)
 	assert.Equal(t, `{a: int?}`, info.Schema.String())
-	for text, want := range map[string]string{"": "a.jsonl is empty, so its columns are not known; write a schema", "[]": "is empty", "5\nx\n": "no JSON object in the 2 rows", "\xff\xfe{\x00": "UTF-16"} {
+	for text, want := range map[string]string{"": "a.jsonl is empty, so its columns are not known; write a schema", "[]": "is empty", "5\nx\n": "no JSON object in the 2 rows, so its columns are not known; row 1 is 5", `{"a":NaN}`: "row 1 is not valid JSON at byte 6", `{"a":1} {"a":2}`: "row 1 is not valid JSON at byte 8", "\xff\xfe{\x00": "UTF-16"} {
 		_, err = inferText(t, text, nil)
 		assert.ErrorContains(t, err, want)
 	}
