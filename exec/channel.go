@@ -25,7 +25,7 @@ type Channel struct {
 	wakeUp func() // of the producer
 
 	mu     sync.Mutex
-	items  []Item // ring
+	items  []queued // ring
 	start  int
 	count  int
 	taken  uint64 // number of the last item that Next gave out

@@ -216,23 +216,27 @@ func (p *peeker) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// firstText hands the start of the first file of a call to enough, more of it each time, until enough says so or the
+// firstText hands the start of the first file of a call that is not empty to enough, more of it each time, until enough says so or the
 // file ends (final). A byte order mark is taken off. Nothing is taken away from standard input.
 func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name string, text []byte, final bool) (bool, error)) error {
 	ins, err := listFiles(a, env, exts)
 	if err != nil {
 		return err
 	}
-	in := ins[0]
-	for _, other := range ins { // an empty one says nothing
-		if other.size != 0 {
-			in = other
-			break
+	for i, in := range ins {
+		empty, err := in.start(optString(a, "compression"), env, i < len(ins)-1, enough)
+		if !empty || err != nil {
+			return err
 		}
 	}
-	r, err := in.stream(optString(a, "compression"), env, true, nil)
+	return nil
+}
+
+// start does for one file what firstText says. An empty one that may be passed over is not handed on.
+func (in *input) start(compression string, env *exec.Env, pass bool, enough func(name string, text []byte, final bool) (bool, error)) (empty bool, err error) {
+	r, err := in.stream(compression, env, true, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer r.Close()
 	text := make([]byte, 0, 256<<10)
@@ -240,20 +244,23 @@ func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name
 		n, err := r.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]
 		if err != nil && err != io.EOF {
-			return err
+			return false, err
 		}
 		if len(text) < cap(text) && err == nil && !in.stdin {
 			continue
 		}
+		if err == io.EOF && len(text) == 0 && pass {
+			return true, nil
+		}
 		if err := refuseUTF16(in.name, text); err != nil {
-			return err
+			return false, err
 		}
 		ok, e := enough(in.name, trimMark(text), err == io.EOF)
 		if ok || e != nil || err == io.EOF {
-			return e
+			return false, e
 		}
 		if len(text) > maxRecord {
-			return fmt.Errorf("%s: the first record does not end", in.name)
+			return false, fmt.Errorf("%s: the first record does not end", in.name)
 		}
 		text = slices.Grow(text, max(len(text), 64<<10))
 	}
