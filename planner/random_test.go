@@ -151,7 +151,6 @@ func (g *script) source() []*row {
 	lag := int64(r.IntN(12)) * int64(time.Second)
 	g.timed = r.IntN(5) > 0
 	start := pick(r, int64(0), 1_700_000_000, -50) * int64(time.Second)
-	names := []string{}
 	var rows []*row
 	for f := range 1 + r.IntN(3) {
 		var text strings.Builder
@@ -177,7 +176,6 @@ func (g *script) source() []*row {
 			rows = append(rows, x)
 		}
 		name := fmt.Sprintf("e%d.csv", f)
-		names = append(names, name)
 		g.files[name] = text.String()
 		if r.IntN(2) == 0 {
 			start -= 30 * int64(time.Second)

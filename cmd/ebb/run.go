@@ -81,6 +81,10 @@ func unlessStopped[T any](signals <-chan os.Signal, f func() (*T, error)) (made 
 const (
 	patience = 500 * time.Millisecond // for a reader of standard output that takes nothing, once the run shall end
 	parting  = 200 * time.Millisecond // for the outputs to be cleaned up, after the second signal
+
+	// sameSignal is how soon after the first a signal is still the same one: timeout(1) and its like send theirs to the
+	// process and to its group.
+	sameSignal = 50 * time.Millisecond
 )
 
 // runJob runs a graph to its end. The first signal stops it cleanly, the second at once.
@@ -95,11 +99,15 @@ func runJob(g *exec.Graph, env *exec.Env, signals <-chan os.Signal) error {
 		return exitOf(err)
 	}
 	stopping := false
+	var since time.Time // when stopping began
 	for done := false; !done; {
 		select {
 		case <-job.Done():
 			done = true
 		case <-signals:
+			if stopping && time.Since(since) < sameSignal {
+				continue
+			}
 			if stopping {
 				cancel()
 				select {
@@ -110,7 +118,7 @@ func runJob(g *exec.Graph, env *exec.Env, signals <-chan os.Signal) error {
 				watch.stop(err, true)
 				return &status{exitFailed, err}
 			}
-			stopping = true
+			stopping, since = true, time.Now()
 			job.Stop()
 			go hurry(env, job.Done())
 		}

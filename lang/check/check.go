@@ -88,6 +88,7 @@ type checker struct {
 	stack    []*decl            // being resolved
 	targets  map[*decl][]target // of pipes: what their stages write to
 	places   map[string]*Write  // the first output that lies there
+	stdin    *types.ConnArgs    // the first call that reads standard input
 	expanded int                // stages that pipes brought
 
 	lostNames map[string]bool // that statements which did not parse write to

@@ -63,7 +63,7 @@ var statementCodes = map[string]string{
 	"W404": "sizes of a window that do not go together",
 	"W405": "an empty interval",
 	"W408": "an updating stream that goes into a sink which cannot take it",
-	"W409": "two outputs in one place",
+	"W409": "two outputs in one place, or two readers of standard input",
 
 	"U501": "a file that cannot be read",
 	"U502": "files that use each other in a circle",

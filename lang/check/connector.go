@@ -65,10 +65,29 @@ func (c *checker) connector(call *syntax.Call, reads bool, rows *types.Stream) *
 			a.Args[p.Name] = p.Default
 		}
 	}
-	if !ok {
+	if !ok || reads && !c.readsAlone(a, sig, call) {
 		return nil
 	}
 	return a
+}
+
+// readsAlone reports an error if a second call of the script reads standard input: each would get a part of it.
+func (c *checker) readsAlone(a *types.ConnArgs, sig *types.ConnSig, call *syntax.Call) bool {
+	for _, p := range sig.Params {
+		list, _ := a.Args[p.Name].([]any)
+		if !p.Place || a.Args[p.Name] != "-" && !slices.Contains(list, any("-")) {
+			continue
+		}
+		if c.stdin == nil {
+			c.stdin = a
+		}
+		if c.stdin.Pos != a.Pos {
+			c.fault(call.Span, "W409", fmt.Sprintf("standard input is read twice; the other is at %s", c.stdin.Pos),
+				fmt.Sprintf("name it once, `source input = %s(\"-\")`, and read `input` wherever it is wanted", a.Name))
+			return false
+		}
+	}
+	return true
 }
 
 func (c *checker) unknownConnector(call *syntax.Call, reads bool) {

@@ -216,8 +216,8 @@ func (p *peeker) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// firstText hands the start of the first file of a call that is not empty to enough, more of it each time, until enough says so or the
-// file ends (final). A byte order mark is taken off. Nothing is taken away from standard input.
+// firstText hands the start of the first file of a call that is not empty to enough, more of it each time, until enough
+// says so or the file ends (final). A byte order mark is taken off. Nothing is taken away from standard input.
 func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name string, text []byte, final bool) (bool, error)) error {
 	ins, err := listFiles(a, env, exts)
 	if err != nil {

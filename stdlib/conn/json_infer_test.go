@@ -60,6 +60,10 @@ func TestJSONInfer(t *testing.T) {
 		_, err = inferText(t, text, nil)
 		assert.ErrorContains(t, err, want)
 	}
+	c := connector(t, "jsonl") // empty files say nothing, as long as one is not
+	info, err = c.Info(callArgs(c, map[string]any{"path": []any{"a.jsonl", "b.jsonl"}}), nil, memEnv(map[string]string{"a.jsonl": "", "b.jsonl": `{"a":1}`}))
+	require.NoError(t, err)
+	assert.Equal(t, `{a: int?}`, info.Schema.String())
 	_, err = inferText(t, `{"a":1}`, map[string]any{"changes": true})
 	assert.ErrorContains(t, err, "no field _change")
 }
