@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 	"unsafe"
 
@@ -90,6 +91,9 @@ func (o *matches) compiled(p string) (*Regexp, error) {
 	return re, nil
 }
 
+// maxText is the most bytes that a text may have that an expression makes: a row fails rather than the process.
+const maxText = 64 << 20
+
 // concat is a chain of + over strings: the rows of a batch share one block of memory.
 type concat struct{ parts []operand }
 
@@ -117,6 +121,23 @@ func (o *concat) eval(r *run, n *node, sel []uint32) value {
 		for _, i := range rows {
 			size += len(vals[k].Strs[i])
 		}
+	}
+	if size > maxText { // rare: a row of its own may be too long
+		keep := rows[:0:0]
+		size = 0
+		for _, i := range rows {
+			long := 0
+			for k, p := range o.parts {
+				long += len(p.text(vals[k], i))
+			}
+			if long > maxText {
+				r.fail(n, int(i), fmt.Errorf("the text would have %d MiB, more than the %d MiB that a value may have", long>>20, maxText>>20))
+				continue
+			}
+			size += long
+			keep = append(keep, i)
+		}
+		rows = keep
 	}
 	out := r.new(n.typ)
 	out.Valid = valid
