@@ -218,7 +218,7 @@ func (g *csvGuess) why(column string) string {
 	return ""
 }
 
-func (g *csvGuess) from() string { return "as " + g.sample() + " were looked at" }
+func (g *csvGuess) from() string { return "from " + g.sample() }
 
 func article(k types.Kind) string {
 	if k == types.Int {

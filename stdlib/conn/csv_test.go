@@ -318,7 +318,7 @@ func TestCSVInference(t *testing.T) {
 	g, info = csvText(t, "n,s\n"+strings.Repeat("17,x\n", 1200)+"abc,y\n", nil, nil)
 	require.NoError(t, g.err)
 	require.Equal(t, "schema inferred from the first 1,000 rows of a.csv", info.Note)
-	require.Equal(t, []string{`a.csv 1201: column n: "abc" is not an int. Row 1 ("17") made the column an int, as the first 1,000 rows were looked at; to read other values write the types: schema {n: float?, s: string?} | abc,y`}, g.errors)
+	require.Equal(t, []string{`a.csv 1201: column n: "abc" is not an int. Row 1 ("17") made the column an int, from the first 1,000 rows; to read other values write the types: schema {n: float?, s: string?} | abc,y`}, g.errors)
 
 	// Standard input is looked at without taking anything away.
 	env := testEnv()
@@ -335,7 +335,7 @@ func TestCSVInference(t *testing.T) {
 	require.Len(t, g.rows, 1200)
 	require.Len(t, g.errors, 1)
 	require.True(t, env.Stats.SizeUnknown.Load())
-	require.Contains(t, g.errors[0], `"no" is not an int. Row 1 ("1") made the column an int, as the first 1,000 rows were looked at`)
+	require.Contains(t, g.errors[0], `"no" is not an int. Row 1 ("1") made the column an int, from the first 1,000 rows`)
 }
 
 func TestCSVRealFiles(t *testing.T) {

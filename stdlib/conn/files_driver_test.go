@@ -119,17 +119,19 @@ type read struct {
 	idle    int64
 	mode    string // of failures; "" collects error rows
 	shuffle *rand.Rand
+	limited bool // a task may end inside a chunk that nobody wants
 }
 
 // got is what a source gave, in the order of its chunks.
 type got struct {
-	rows   []string // values
-	pos    []uint64
-	late   []string // position: mark, of the rows behind it
-	errors []string
-	marks  []string // watermarks and idleness, by task
-	err    error
-	batch  []*vec.Batch
+	limited bool
+	rows    []string // values
+	pos     []uint64
+	late    []string // position: mark, of the rows behind it
+	errors  []string
+	marks   []string // watermarks and idleness, by task
+	err     error
+	batch   []*vec.Batch
 }
 
 func field(name string, t types.Type) types.Field { return types.Field{Name: name, Type: t} }
@@ -171,7 +173,7 @@ func (r read) scanOf(env *exec.Env) *spec.Scan {
 
 // run reads everything with a format's own opener.
 func (r read) run(t testing.TB, env *exec.Env, open func(*spec.Scan) ([]exec.Source, error)) got {
-	var g got
+	g := got{limited: r.limited}
 	sources, err := open(r.scanOf(env))
 	if err != nil {
 		g.err = err
@@ -259,7 +261,7 @@ func (g got) drain(t testing.TB, sources []exec.Source, shuffle *rand.Rand) got 
 		}
 	}
 	for i, c := range open {
-		if len(c.rows) > 0 || len(c.errs) > 0 {
+		if !g.limited && (len(c.rows) > 0 || len(c.errs) > 0) {
 			t.Fatalf("task %d ended inside a chunk", i)
 		}
 	}

@@ -30,6 +30,7 @@ func TestFilesLimit(t *testing.T) {
 		require.NoError(t, all.err)
 		for _, limit := range []int64{1, 10, 1000, 9_999, 1 << 40} {
 			for width := 1; width <= 3; width++ {
+				r.limited = true
 				r.width, r.shuffle = width, rand.New(rand.NewPCG(uint64(limit), uint64(width)))
 				g := r.run(t, memEnv(files), func(s *spec.Scan) ([]exec.Source, error) {
 					s.Limit = limit

@@ -50,10 +50,10 @@ var _ = define(spec.Conn{
 	Info: func(a *types.ConnArgs, declared *types.Schema, _ *exec.Env) (types.SourceInfo, error) {
 		g, err := newGenerator(a)
 		if err != nil {
-			return types.SourceInfo{}, err
+			return types.SourceInfo{}, misuse(err)
 		}
 		if declared != nil && !declared.Equal(g.schema) {
-			return types.SourceInfo{}, fmt.Errorf("generate says itself what its fields hold: leave out `schema`; it is %s", g.schema)
+			return types.SourceInfo{}, misuse(fmt.Errorf("generate says itself what its fields hold: leave out `schema`; it is %s", g.schema))
 		}
 		return types.SourceInfo{Schema: g.schema, Time: g.time, Lag: g.clock.disorder, Bounded: g.count >= 0}, nil
 	},

@@ -291,7 +291,7 @@ func (g *jsonSample) why(path string, first byte) string {
 		if s.kind == types.Int {
 			what = "an int"
 		}
-		return fmt.Sprintf(". Row %d (%s) made it %s, as %s were looked at; to read other values write the types: schema {%s: %s, …}",
+		return fmt.Sprintf(". Row %d (%s) made it %s, from %s; to read other values write the types: schema {%s: %s, …}",
 			s.row, s.text, what, g.sample(), column, to.Null())
 	}
 	return ""

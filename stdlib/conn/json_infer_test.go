@@ -93,9 +93,9 @@ func TestJSONInferredMisfit(t *testing.T) {
 	require.NoError(t, g.err)
 	require.Len(t, g.rows, 1200)
 	assert.Equal(t, []string{
-		`a.jsonl 1201: column a: "many" is not an int (byte 6). Row 1 (0) made it an int, as the first 1,000 rows were looked at; to read other values write the types: schema {a: any?, …} | {"a":"many"}`,
-		`a.jsonl 1202: column a: -1.5 is not an int (byte 6). Row 1 (0) made it an int, as the first 1,000 rows were looked at; to read other values write the types: schema {a: float?, …} | {"a":-1.5}`,
-		`a.jsonl 1203: column r.x[]: "two" is not an int (byte 14). Row 1 (0) made it an int, as the first 1,000 rows were looked at; to read other values write the types: schema {r: any?, …} | {"r":{"x":[1,"two"]}}`,
+		`a.jsonl 1201: column a: "many" is not an int (byte 6). Row 1 (0) made it an int, from the first 1,000 rows; to read other values write the types: schema {a: any?, …} | {"a":"many"}`,
+		`a.jsonl 1202: column a: -1.5 is not an int (byte 6). Row 1 (0) made it an int, from the first 1,000 rows; to read other values write the types: schema {a: float?, …} | {"a":-1.5}`,
+		`a.jsonl 1203: column r.x[]: "two" is not an int (byte 14). Row 1 (0) made it an int, from the first 1,000 rows; to read other values write the types: schema {r: any?, …} | {"r":{"x":[1,"two"]}}`,
 	}, g.errors)
 	args["path"] = "b.jsonl"
 	env = memEnv(map[string]string{"b.jsonl": strings.Repeat("{\"t\":\"2026-01-31\"}\n", 1000) + "{\"t\":\"soon\"}\n{\"u\":1,\"t\":5}\n"})
@@ -104,7 +104,7 @@ func TestJSONInferredMisfit(t *testing.T) {
 	g = read{args: args, schema: info.Schema, info: info}.run(t, env, c.Open)
 	require.NoError(t, g.err)
 	require.Len(t, g.errors, 2)
-	assert.Contains(t, g.errors[0], `. Row 1 ("2026-01-31") made it a time, as the first 1,000 rows were looked at; to read other values write the types: schema {t: string?, …}`)
+	assert.Contains(t, g.errors[0], `. Row 1 ("2026-01-31") made it a time, from the first 1,000 rows; to read other values write the types: schema {t: string?, …}`)
 	assert.Contains(t, g.errors[1], `write the types: schema {t: any?, …}`)
 	args["path"] = "a.jsonl"
 	env = memEnv(map[string]string{"a.jsonl": text.String()})

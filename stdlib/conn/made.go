@@ -261,3 +261,6 @@ func behind(t types.Instant, lag int64) types.Instant {
 	}
 	return t - lag
 }
+
+// misuse says that an error is the script's and not the input's: a source that makes its rows has no input to be wrong.
+func misuse(err error) error { return &types.StageError{Message: err.Error()} }

@@ -53,10 +53,10 @@ var _ = define(spec.Conn{
 	Info: func(a *types.ConnArgs, declared *types.Schema, _ *exec.Env) (types.SourceInfo, error) {
 		n, err := newNexmark(a)
 		if err != nil {
-			return types.SourceInfo{}, err
+			return types.SourceInfo{}, misuse(err)
 		}
 		if declared != nil {
-			return types.SourceInfo{}, fmt.Errorf("nexmark brings its own columns: leave out `schema`; they are %s", n.schema)
+			return types.SourceInfo{}, misuse(fmt.Errorf("nexmark brings its own columns: leave out `schema`; they are %s", n.schema))
 		}
 		return types.SourceInfo{Schema: n.schema, Time: "date_time", Lag: int64(time.Second), Bounded: n.model.events >= 0}, nil
 	},

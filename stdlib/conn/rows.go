@@ -32,10 +32,12 @@ var _ = define(spec.Conn{
 	Info: func(a *types.ConnArgs, declared *types.Schema, _ *exec.Env) (types.SourceInfo, error) {
 		schema, err := rowsSchema(a, declared)
 		if err != nil {
-			return types.SourceInfo{}, err
+			return types.SourceInfo{}, misuse(err)
 		}
-		_, err = rowsBatches(a, schema)
-		return types.SourceInfo{Schema: schema, Bounded: true}, err
+		if _, err = rowsBatches(a, schema); err != nil {
+			return types.SourceInfo{}, misuse(err)
+		}
+		return types.SourceInfo{Schema: schema, Bounded: true}, nil
 	},
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		whole, err := rowsBatches(s.Args, s.Schema)
