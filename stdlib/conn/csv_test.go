@@ -417,6 +417,18 @@ func TestCSVRoundTrip(t *testing.T) {
 	})
 }
 
+// Chunks that hold nothing but what looks like empty lines have no room for lists, nor for what a row makes of them.
+func TestCSVListAndChunksWithoutRecords(t *testing.T) {
+	schema := types.NewSchema(field("s", types.T(types.String)), field("l", types.ListOf(types.ListOf(types.T(types.Int)))))
+	text := "s,l\n\"" + strings.Repeat("\n", 50) + "\",\"[[1],\n[2,3]]\"\nx,[]\n"
+	for _, chunk := range []int64{1, 7, 50, 1000} {
+		g := read{args: map[string]any{"path": "a.csv"}, schema: schema, width: 2}.run(t, memEnv(map[string]string{"a.csv": text}), openCSV(chunk))
+		require.NoError(t, g.err)
+		require.Empty(t, g.errors)
+		require.Equal(t, [][]any{{strings.Repeat("\n", 50), []any{[]any{int64(1)}, []any{int64(2), int64(3)}}}, {"x", []any{}}}, cells(g))
+	}
+}
+
 func TestCSVEncode(t *testing.T) {
 	rec := types.RecordOf(field("a", types.T(types.Int)), field("b", types.T(types.String).Null()))
 	schema := types.NewSchema(field("n", types.T(types.Int).Null()), field("a b", types.T(types.String).Null()), field("f", types.T(types.Float)), field("t", types.T(types.Time)), field("u", types.Type{Kind: types.Time, Format: "ms"}), field("v", types.Type{Kind: types.Time, Format: "Jan 2, 2006"}), field("d", types.T(types.Duration)), field("r", rec))

@@ -167,6 +167,9 @@ func (f *jsonField) take(n int) *vec.Column {
 		c.Strs, f.strs = f.strs[:n], nil
 	case types.List:
 		kid := f.kids[0]
+		if f.offs == nil { // room was never made: a text without a whole record
+			f.offs = make([]int32, 1)
+		}
 		elems := int(f.offs[n])
 		if kid.room < elems || kid.room == 0 {
 			kid.grow(elems)
