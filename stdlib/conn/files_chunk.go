@@ -22,6 +22,9 @@ const (
 	chunkSize = 512 << 10
 	lookahead = 4 << 10   // read behind a chunk at first, for the end of its last record
 	maxRecord = 256 << 20 // longest record
+	// Blocks begin this much before their chunk: a byte of it is needed, and where a block in memory lies to cache lines
+	// as it does in the file, some processors copy it out of the page cache four times as fast.
+	before = 64
 )
 
 // openFiles opens the files of a scan in a format. exts are the endings of the format's files.
@@ -314,7 +317,7 @@ func (t *chunkTask) read(in *input, l layout) error {
 	k := t.next - in.first
 	b := &t.block
 	*b = block{lo: k * t.chunk, hi: min((k+1)*t.chunk, in.size)}
-	b.from = max(b.lo-1, 0)
+	b.from = max(b.lo-before, 0)
 	if err := t.fill(in, min(b.hi+lookahead, in.size)); err != nil {
 		return err
 	}
@@ -387,7 +390,7 @@ func (t *chunkTask) bounds(in *input, odd, sure bool) (from, to int64, err error
 		return b.from, b.from, nil
 	case head >= b.lo:
 		from = head
-	case b.buf[0] == '\n' && !odd:
+	case b.buf[b.lo-1-b.from] == '\n' && !odd:
 		from = b.lo
 	default:
 		n := in.layout.next(b.buf[b.lo-b.from:b.hi-b.from], odd)
