@@ -3,11 +3,11 @@ package exec
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
 
 // Env is the seam through which time, disk and the standard streams enter the engine.
@@ -23,55 +23,16 @@ type Env struct {
 	Chunk int64
 }
 
-// File is an open file.
-type File interface {
-	io.Reader
-	io.ReaderAt
-	io.Writer
-	io.Closer
-	Stat() (fs.FileInfo, error)
-	Sync() error
-	Truncate(size int64) error
-}
-
-// FS is the few file calls that the engine needs.
-type FS interface {
-	Open(name string) (File, error)
-	Create(name string) (File, error) // truncates
-	Append(name string) (File, error) // creates, writes go to the end
-	Rename(from, to string) error
-	Remove(name string) error
-	Stat(name string) (fs.FileInfo, error)
-	MkdirAll(name string) error
-	Glob(pattern string) ([]string, error) // sorted
-	ReadDir(name string) ([]fs.DirEntry, error)
-}
+// File is an open file, FS the files of a job: the seam of package disk.
+type (
+	File = disk.File
+	FS   = disk.FS
+)
 
 // OS returns the environment of the machine.
 func OS() *Env {
-	return &Env{Now: func() int64 { return time.Now().UnixNano() }, FS: osFS{}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	return &Env{Now: func() int64 { return time.Now().UnixNano() }, FS: disk.OS{}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Splits: &Splits{}, Stats: &Stats{}}
-}
-
-type osFS struct{}
-
-func (osFS) Open(name string) (File, error)   { return wrap(os.Open(name)) }
-func (osFS) Create(name string) (File, error) { return wrap(os.Create(name)) }
-func (osFS) Append(name string) (File, error) {
-	return wrap(os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666))
-}
-func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
-func (osFS) Remove(name string) error                   { return os.Remove(name) }
-func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
-func (osFS) MkdirAll(name string) error                 { return os.MkdirAll(name, 0o777) }
-func (osFS) Glob(pattern string) ([]string, error)      { return filepath.Glob(pattern) }
-func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
-
-func wrap(f *os.File, err error) (File, error) {
-	if err != nil {
-		return nil, err // not f: a nil *os.File in an interface is not nil
-	}
-	return f, nil
 }
 
 // Splits names the splits of a job's sources, so that a row's position can be shown to people.

@@ -1,0 +1,250 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Writer takes what one part of a task (a source, an operator, a sink) has to remember of a checkpoint. It belongs to
+// the task during its snapshot step. What is written is a plain run of values without tags: Reader reads them in the
+// same order.
+type Writer struct {
+	ID ID // the checkpoint
+	// Parent is the checkpoint that a delta may build on; 0: everything must be written.
+	Parent ID
+
+	buf    []byte
+	later  []func(*Writer) bool
+	flush  []func() error
+	sealed []Sealed
+	delta  bool
+}
+
+// Sealed is a range of a file outside the store that belongs to a checkpoint: it must be durable when the checkpoint is
+// published and must not change afterwards.
+type Sealed struct {
+	Path   string
+	Offset int64
+	Length int64
+	Sum    uint64 // xxh3 of the bytes
+}
+
+// NewWriter returns an empty writer.
+func NewWriter(id, parent ID) *Writer { return &Writer{ID: id, Parent: parent} }
+
+// Uint writes a number; small ones take fewer bytes.
+func (w *Writer) Uint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
+
+// Int writes a number; those near 0 take fewer bytes.
+func (w *Writer) Int(v int64) { w.buf = binary.AppendVarint(w.buf, v) }
+
+// Float writes a number.
+func (w *Writer) Float(v float64) { w.buf = binary.LittleEndian.AppendUint64(w.buf, math.Float64bits(v)) }
+
+// Bool writes a truth value.
+func (w *Writer) Bool(v bool) {
+	b := byte(0)
+	if v {
+		b = 1
+	}
+	w.buf = append(w.buf, b)
+}
+
+// Bytes writes bytes and their number.
+func (w *Writer) Bytes(p []byte) {
+	w.Uint(uint64(len(p)))
+	w.buf = append(w.buf, p...)
+}
+
+// String writes a text and its length.
+func (w *Writer) String(s string) {
+	w.Uint(uint64(len(s)))
+	w.buf = append(w.buf, s...)
+}
+
+// Words writes words of eight bytes and their number.
+func (w *Writer) Words(ws []uint64) {
+	w.Uint(uint64(len(ws)))
+	for _, x := range ws {
+		w.buf = binary.LittleEndian.AppendUint64(w.buf, x)
+	}
+}
+
+// Append lets f append bytes of a format of its own; Reader.Rest or the format's reader must know where they end.
+func (w *Writer) Append(f func(p []byte) []byte) { w.buf = f(w.buf) }
+
+// Len returns how many bytes have been written.
+func (w *Writer) Len() int { return len(w.buf) }
+
+// Later defers a large part: f is called by the task between its steps until it returns false, and writes about 64 KiB
+// a call. What it writes stands behind all that Save writes and behind the parts deferred before. f must write the
+// state as it was when Later was called.
+func (w *Writer) Later(f func(*Writer) (more bool)) { w.later = append(w.later, f) }
+
+// Continue does a piece of what was deferred and reports whether there is more. The task calls it.
+func (w *Writer) Continue() bool {
+	if len(w.later) > 0 && !w.later[0](w) {
+		w.later = w.later[1:]
+	}
+	return len(w.later) > 0
+}
+
+// Pending reports whether something was deferred that is not written yet.
+func (w *Writer) Pending() bool { return len(w.later) > 0 }
+
+// Delta tells that what was written needs the block of Parent.
+func (w *Writer) Delta() { w.delta = true }
+
+// IsDelta reports whether Delta was called.
+func (w *Writer) IsDelta() bool { return w.delta }
+
+// Seal names a range of a file that belongs to the checkpoint, and what makes it durable; flush may be nil if it is so
+// already. flush is called by another goroutine, before the checkpoint is published; ranges of one file may share one.
+func (w *Writer) Seal(s Sealed, flush func() error) {
+	w.sealed = append(w.sealed, s)
+	if flush != nil {
+		w.flush = append(w.flush, flush)
+	}
+}
+
+// Output returns what was written, what must be flushed, and the sealed ranges.
+func (w *Writer) Output() (data []byte, flush []func() error, sealed []Sealed) {
+	return w.buf, w.flush, w.sealed
+}
+
+// Reader reads what a Writer wrote. After an error all values are zero and Err tells the first one, so that a Load may
+// check once, at its end; counts must be checked against Left before memory is made for them.
+type Reader struct {
+	ID  ID // the checkpoint
+	buf []byte
+	err error
+}
+
+// NewReader reads data.
+func NewReader(id ID, data []byte) *Reader { return &Reader{ID: id, buf: data} }
+
+var errShort = errors.New("the data ends too early")
+
+func (r *Reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.buf = nil
+}
+
+// Fail notes that the data makes no sense.
+func (r *Reader) Fail(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Left returns how many bytes are left.
+func (r *Reader) Left() int { return len(r.buf) }
+
+// Done returns the first error; bytes that are left are one.
+func (r *Reader) Done() error {
+	if r.err == nil && len(r.buf) > 0 {
+		return fmt.Errorf("%d bytes are left over", len(r.buf))
+	}
+	return r.err
+}
+
+// Uint reads what Writer.Uint wrote.
+func (r *Reader) Uint() uint64 {
+	v, n := binary.Uvarint(r.buf)
+	if n <= 0 {
+		r.fail(errShort)
+		return 0
+	}
+	r.buf = r.buf[n:]
+	return v
+}
+
+// Int reads what Writer.Int wrote.
+func (r *Reader) Int() int64 {
+	v, n := binary.Varint(r.buf)
+	if n <= 0 {
+		r.fail(errShort)
+		return 0
+	}
+	r.buf = r.buf[n:]
+	return v
+}
+
+// Float reads what Writer.Float wrote.
+func (r *Reader) Float() float64 {
+	b := r.take(8)
+	if b == nil {
+		return 0
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// Bool reads what Writer.Bool wrote.
+func (r *Reader) Bool() bool {
+	b := r.take(1)
+	return b != nil && b[0] != 0
+}
+
+// Bytes reads what Writer.Bytes wrote. It is a view of the data.
+func (r *Reader) Bytes() []byte {
+	n := r.Uint()
+	if n > uint64(len(r.buf)) {
+		r.fail(errShort)
+		return nil
+	}
+	return r.take(int(n))
+}
+
+// String reads what Writer.String wrote.
+func (r *Reader) String() string { return string(r.Bytes()) }
+
+// Words reads what Writer.Words wrote.
+func (r *Reader) Words() []uint64 {
+	n := r.Uint()
+	if n > uint64(len(r.buf)/8) {
+		r.fail(errShort)
+		return nil
+	}
+	b := r.take(8 * int(n))
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return out
+}
+
+// Count reads a number of things that take at least size bytes each; one that cannot be is an error.
+func (r *Reader) Count(size int) int {
+	n := r.Uint()
+	if n > uint64(len(r.buf)/max(size, 1)) {
+		r.fail(errShort)
+		return 0
+	}
+	return int(n)
+}
+
+// Rest hands the bytes that are left to f, which returns those behind what it read.
+func (r *Reader) Rest(f func(p []byte) (rest []byte, err error)) {
+	if r.err != nil {
+		return
+	}
+	rest, err := f(r.buf)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	r.buf = rest
+}
+
+func (r *Reader) take(n int) []byte {
+	if n > len(r.buf) {
+		r.fail(errShort)
+		return nil
+	}
+	b := r.buf[:n:n]
+	r.buf = r.buf[n:]
+	return b
+}

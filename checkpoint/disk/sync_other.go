@@ -1,0 +1,7 @@
+//go:build !linux
+
+package disk
+
+import "os"
+
+type osFile struct{ *os.File }
