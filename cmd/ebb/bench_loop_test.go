@@ -56,6 +56,7 @@ const (
 	chunkOf = 256 << 10 // a piece of the file that one core takes: it stays in the cache
 	behind  = 4 << 10   // longest line
 	slack   = 16        // readable bytes behind the text
+	ahead   = 64        // read before the piece: its cache lines stay those of the file, and copying them is cheap
 )
 
 // runLoop runs the loop of a query on so many cores.
@@ -84,7 +85,7 @@ func runLoop(tb testing.TB, query, format, in, out string, cores int) {
 	done := make(chan groups, cores)
 	for range cores {
 		go func() {
-			buf := make([]byte, 1+chunkOf+behind+slack)
+			buf := make([]byte, ahead+chunkOf+behind+slack)
 			var text []byte
 			var g groups
 			if l.groups != nil {
@@ -124,13 +125,16 @@ func runLoop(tb testing.TB, query, format, in, out string, cores int) {
 
 // chunk reads the lines that start in chunk k; the first of the file is left out if it is a header.
 func chunk(f *os.File, buf []byte, k int64, header bool) []byte {
-	from := max(k*chunkOf-1, 0)
+	from := max(k*chunkOf-ahead, 0)
 	n, err := f.ReadAt(buf[:(k+1)*chunkOf+behind-from], from)
 	if err != nil && err != io.EOF {
 		panic(err)
 	}
 	start, end := 0, int((k+1)*chunkOf-from)
-	if k > 0 || header {
+	switch {
+	case k > 0:
+		start = ahead + bytes.IndexByte(buf[ahead-1:n], '\n')
+	case header:
 		start = bytes.IndexByte(buf[:n], '\n') + 1
 	}
 	if end >= n {
