@@ -34,14 +34,29 @@ func class(n int) (k, size int) {
 
 // Put keeps a copy of p and returns its reference.
 func (a *Arena) Put(p []byte) uint64 {
-	k, size := class(len(p))
-	if size > chunkBytes {
-		return a.putLarge(p)
+	if _, size := class(len(p)); size > chunkBytes {
+		return a.large(append([]byte(nil), p...))
 	}
+	ref := a.take(len(p))
+	copy(a.piece(ref, len(p)), p)
+	return ref
+}
+
+// zeros keeps n zero bytes, aligned for words.
+func (a *Arena) zeros(n int) uint64 {
+	if _, size := class(n); size > chunkBytes {
+		return a.large(make([]byte, n))
+	}
+	ref := a.take(n)
+	clear(a.piece(ref, n))
+	return ref
+}
+
+// take returns a piece of an ordinary chunk for n bytes, with anything in it.
+func (a *Arena) take(n int) uint64 {
+	k, size := class(n)
 	if f := a.free[k]; f != 0 {
-		piece := a.piece(f-1, size)
-		a.free[k] = binary.LittleEndian.Uint64(piece)
-		copy(piece, p)
+		a.free[k] = binary.LittleEndian.Uint64(a.piece(f-1, size))
 		return f - 1
 	}
 	if a.open == 0 || a.at+size > chunkBytes {
@@ -49,7 +64,6 @@ func (a *Arena) Put(p []byte) uint64 {
 	}
 	ref := uint64(a.open-1)<<16 | uint64(a.at)/8
 	a.at += size
-	copy(a.piece(ref, size), p)
 	return ref
 }
 
@@ -66,8 +80,8 @@ func (a *Arena) nextChunk() {
 	a.open, a.at = len(a.chunks), 0
 }
 
-func (a *Arena) putLarge(p []byte) uint64 {
-	own := append([]byte(nil), p...)
+// large makes own, which is larger than ordinary chunks, a chunk.
+func (a *Arena) large(own []byte) uint64 {
 	a.bytes += len(own)
 	if n := len(a.spare); n > 0 {
 		c := a.spare[n-1]

@@ -68,8 +68,9 @@ func TestBufferGivesRowsInOrder(t *testing.T) {
 
 func TestSetsAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ts := []types.Type{rapid.SampledFrom([]types.Type{types.T(types.Int), types.T(types.String).Null()}).Draw(t, "type")}
-		s := NewSets(ts)
+		ts := []types.Type{rapid.SampledFrom([]types.Type{types.T(types.Int), types.T(types.Float), types.T(types.Bool), types.T(types.String).Null()}).Draw(t, "type")}
+		counted := rapid.Bool().Draw(t, "counted")
+		s := NewSets(ts, counted)
 		own := NewRows(1 + SetWords)
 		want := []map[string]int64{}
 		for range 4 {
@@ -84,13 +85,36 @@ func TestSetsAgainstMap(t *testing.T) {
 				owners = append(owners, uint32(rapid.IntRange(0, 3).Draw(t, "owner")))
 			}
 			b := vec.FromRows(schemaOf(ts), rows)
-			delta := rapid.SampledFrom([]int64{1, 1, -1}).Draw(t, "delta")
-			s.Add(own, 1, owners, b.N, identity(b.N), b.Cols, delta)
-			for i, o := range owners {
-				k := text(rows[i][0])
-				if want[o][k] += delta; want[o][k] == 0 {
-					delete(want[o], k)
+			deltas := make([]int64, len(rows))
+			for i := range deltas {
+				deltas[i] = 1
+			}
+			switch {
+			case counted && rapid.Bool().Draw(t, "counts"):
+				for i := range deltas {
+					deltas[i] = rapid.Int64Range(-3, 3).Draw(t, "count")
 				}
+				s.AddCounts(own, 1, owners, b.N, identity(b.N), b.Cols, deltas)
+			case counted && rapid.Bool().Draw(t, "cut"):
+				for i := range deltas {
+					deltas[i] = -1
+				}
+				fallthrough
+			default:
+				s.Add(own, 1, owners, b.N, identity(b.N), b.Cols, deltas[0])
+			}
+			add := func(o uint32, k string, n int64) {
+				switch {
+				case !counted:
+					want[o][k] = 1
+				case want[o][k]+n == 0:
+					delete(want[o], k)
+				default:
+					want[o][k] += n
+				}
+			}
+			for i, o := range owners {
+				add(o, text(rows[i][0]), deltas[i])
 			}
 			switch rapid.IntRange(0, 5).Draw(t, "then") {
 			case 0:
@@ -99,32 +123,81 @@ func TestSetsAgainstMap(t *testing.T) {
 			case 1:
 				s.Merge(own, 1, 2, own, 3)
 				for k, n := range want[3] {
-					if want[2][k] += n; want[2][k] == 0 {
-						delete(want[2], k)
-					}
+					add(2, k, n)
 				}
 			}
-			total := 0
+			all := map[string]bool{}
 			for o := range want {
 				w := own.At(uint32(o))[1:]
 				entries := s.Entries(w, nil)
+				counts := make([]int64, len(entries))
+				if counted {
+					counts = s.Counts(w, nil)
+				}
 				got := map[string]int64{}
 				positive := int64(0)
 				values := s.Values(entries)[0]
-				for i, e := range entries {
-					got[text(values.Value(i))] = s.Count(e)
-					if s.Count(e) > 0 {
+				for i := range entries {
+					if !counted {
+						counts[i] = 1
+					}
+					k := text(values.Value(i))
+					require.NotContains(t, got, k)
+					got[k], all[k] = counts[i], true
+					if counts[i] > 0 {
 						positive++
 					}
 				}
 				require.Equal(t, want[o], got)
 				require.Equal(t, positive, s.Distinct(w))
 				require.Equal(t, len(got) == 0, s.Empty(w))
-				total += len(got)
 			}
-			require.Equal(t, total, s.table.Len())
+			if s.dict != nil {
+				require.Equal(t, len(all), s.dict.Len())
+			}
 		}
 	})
+}
+
+// TestLargeSets lets sets grow to slots of a chunk of their own and shrink again: their memory comes back.
+func TestLargeSets(t *testing.T) {
+	for _, counted := range []bool{false, true} {
+		s := NewSets([]types.Type{types.T(types.Int)}, counted)
+		own := NewRows(SetWords)
+		a, b := own.Add(), own.Add()
+		const n = 100_000
+		add := func(delta int64) {
+			for from := 0; from < n; from += 1000 {
+				c := vec.New(types.T(types.Int), 1000)
+				owners := make([]uint32, 1000)
+				for i := range c.Ints {
+					c.Ints[i], owners[i] = int64(from+i)<<20, a
+					if i%3 == 0 {
+						owners[i] = b
+					}
+				}
+				s.Add(own, 0, owners, 1000, identity(1000), []*vec.Column{c}, delta)
+			}
+		}
+		add(1)
+		require.EqualValues(t, n, s.Distinct(own.At(a))+s.Distinct(own.At(b)))
+		entries := append(s.Entries(own.At(a), nil), s.Entries(own.At(b), nil)...)
+		seen := map[uint64]bool{}
+		for _, e := range entries {
+			seen[e] = true
+		}
+		require.Len(t, seen, n)
+		if counted {
+			add(-1)
+			require.True(t, s.Empty(own.At(a)) && s.Empty(own.At(b)))
+		} else {
+			s.Free(own.At(a))
+			s.Free(own.At(b))
+		}
+		require.Less(t, s.Bytes(), 1<<20)
+		add(1)
+		require.EqualValues(t, n, s.Distinct(own.At(a))+s.Distinct(own.At(b)))
+	}
 }
 
 func TestLists(t *testing.T) {

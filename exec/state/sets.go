@@ -1,6 +1,8 @@
 package state
 
 import (
+	"math"
+
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -8,178 +10,227 @@ import (
 // SetWords is the number of words that a set has in its owner's row.
 const SetWords = 3
 
-// Sets keeps a multiset of values, with signed counts, for each of many owners: one table over (set, values…), whose
-// entries of one set are chained. An owner holds SetWords words, zero for an empty set: its number, the first entry,
-// and how many distinct values have a count above zero.
-type Sets struct {
-	table *Table
-	last  uint64 // number of the newest set
-	types []types.Type
-
-	set    *vec.Column
-	keys   []*vec.Column
-	hashes []uint64
-	ids    []uint32
-}
-
-// Words of an entry: its count, and its neighbours in the chain (previous+1 in the upper half, next+1 in the lower).
-// The first of a chain has firstOfChain as its previous, so that an entry in a chain has a link that is not zero.
+// Words of a set in its owner's row. All are zero for an empty set.
 const (
-	setCount = iota
-	setLink
-	setEntry
-	firstOfChain = 0xffffffff
+	setSlots    = iota // where its slots are, see slots.go
+	setSize            // how many values it has
+	setDistinct        // how many of them have a count above zero
 )
 
-// NewSets returns sets of the values of columns of the types.
-func NewSets(ts []types.Type) *Sets {
-	keys := append([]types.Type{types.T(types.Int)}, ts...)
-	return &Sets{table: NewTable(keys, setEntry), types: ts, set: &vec.Column{Type: types.T(types.Int)}}
+// Sets keeps a set of values for each of many owners; or, counted, a multiset with signed counts. A value is one word:
+// the number, time or bool itself, or, of anything else, the place in a dictionary that all sets share.
+type Sets struct {
+	types   []types.Type
+	counted bool
+	width   int // words of a slot: the value, and its count if counted
+
+	kind  types.Kind // of the word, if there is no dictionary
+	dict  *Table     // the owner's word of a row: how many sets have the value
+	arena Arena      // slots
+
+	words, hashes []uint64 // scratch
+	ids           []uint32
+	loose         bool // the dictionary may have values that no set has
+}
+
+// NewSets returns sets of the values of columns of the types. What is counted can be taken back.
+func NewSets(ts []types.Type, counted bool) *Sets {
+	s := &Sets{types: ts, counted: counted, width: 1}
+	if counted {
+		s.width = 2
+	}
+	if c := NewCell(ts[0]); len(ts) == 1 && c.Words == 1 && !ts[0].Nullable {
+		s.kind = c.kind
+	} else {
+		s.dict = NewTable(ts, 1)
+	}
+	return s
 }
 
 // Add counts the values at each of the physical rows of cols by delta in the set of the owner row owners[i] of own, whose
-// words begin at off. n is the number of physical rows of cols.
+// words begin at off. n is the number of physical rows of cols. Without counts delta is 1.
 func (s *Sets) Add(own *Rows, off int, owners []uint32, n int, rows []uint32, cols []*vec.Column, delta int64) {
-	s.add(own, off, owners, n, rows, cols, nil, delta)
+	words := s.wordsOf(n, rows, cols)
+	eachRun(owners, func(id uint32, from, to int) {
+		o := own.At(id)[off : off+SetWords]
+		if s.counted {
+			s.count(o, words[from:to], nil, delta)
+		} else {
+			s.insert(o, words[from:to])
+		}
+	})
+	s.tidy(words)
 }
 
-func (s *Sets) add(own *Rows, off int, owners []uint32, n int, rows []uint32, cols []*vec.Column, counts []int64, delta int64) {
-	if len(rows) == 0 {
+// AddCounts is Add where the i-th value counts counts[i] times. The sets are counted.
+func (s *Sets) AddCounts(own *Rows, off int, owners []uint32, n int, rows []uint32, cols []*vec.Column, counts []int64) {
+	words := s.wordsOf(n, rows, cols)
+	eachRun(owners, func(id uint32, from, to int) {
+		s.count(own.At(id)[off:off+SetWords], words[from:to], counts[from:to], 0)
+	})
+	s.tidy(words)
+}
+
+// eachRun calls f for each run of equal ids.
+func eachRun(ids []uint32, f func(id uint32, from, to int)) {
+	for from, to := 0, 0; from < len(ids); from = to {
+		id := ids[from]
+		for to = from + 1; to < len(ids) && ids[to] == id; to++ {
+		}
+		f(id, from, to)
+	}
+}
+
+// wordsOf returns the words of the values; they are good until the next call.
+func (s *Sets) wordsOf(n int, rows []uint32, cols []*vec.Column) []uint64 {
+	s.words = grow(s.words, len(rows))
+	words := s.words
+	if s.dict != nil {
+		s.ids, s.hashes = grow(s.ids, len(rows)), grow(s.hashes, len(rows))
+		if len(rows) > 0 {
+			vec.Hash(&vec.Batch{N: n, Sel: rows}, cols, s.hashes)
+		}
+		s.dict.Lookup(cols, rows, s.hashes, s.ids, true)
+		for i, id := range s.ids {
+			words[i] = uint64(id)
+		}
+		return words
+	}
+	switch c := cols[0]; s.kind {
+	case types.Float:
+		for i, r := range rows {
+			words[i] = floatWord(c.Floats[r])
+		}
+	case types.Bool:
+		for i, r := range rows {
+			words[i] = boolWord(c.Bools[r])
+		}
+	default:
+		for i, r := range rows {
+			words[i] = uint64(c.Ints[r])
+		}
+	}
+	return words
+}
+
+// hold and drop tell the dictionary that one more set has the value, or one less.
+func (s *Sets) hold(word uint64) {
+	if s.dict != nil {
+		*s.dict.rows.Word(uint32(word), s.dict.off)++
+	}
+}
+
+func (s *Sets) drop(word uint64) {
+	if s.dict != nil {
+		*s.dict.rows.Word(uint32(word), s.dict.off)--
+		s.loose = true
+	}
+}
+
+// tidy takes those of the values out of the dictionary that no set has any more.
+func (s *Sets) tidy(words []uint64) {
+	if !s.loose {
 		return
 	}
-	if len(s.set.Ints) < n {
-		s.set.Ints = make([]int64, n)
-	}
-	for i, r := range rows {
-		w := own.Word(owners[i], off)
-		if *w == 0 {
-			s.last++
-			*w = s.last
+	s.loose = false
+	for _, w := range words {
+		if id := uint32(w); s.dict.rows.Live(id) && *s.dict.rows.Word(id, s.dict.off) == 0 {
+			s.dict.Delete(id)
 		}
-		s.set.Ints[r] = int64(*w)
-	}
-	s.keys = append(append(s.keys[:0], s.set), cols...)
-	s.ids = grow(s.ids, len(rows))
-	s.hashes = grow(s.hashes, len(rows))
-	vec.Hash(&vec.Batch{N: n, Sel: rows}, s.keys, s.hashes)
-	t := s.table
-	t.Lookup(s.keys, rows, s.hashes, s.ids, true)
-	zeros := false
-	for i, id := range s.ids {
-		w := t.rows.At(id)[t.off:]
-		if counts != nil {
-			delta = counts[i]
-		}
-		before := int64(w[setCount])
-		after := before + delta
-		w[setCount] = uint64(after)
-		o := own.At(owners[i])[off : off+SetWords]
-		if w[setLink] == 0 {
-			s.link(o, id, w)
-		}
-		if (before > 0) != (after > 0) {
-			if after > 0 {
-				o[2]++
-			} else {
-				o[2]--
-			}
-		}
-		zeros = zeros || after == 0
-	}
-	if !zeros {
-		return
-	}
-	for i, id := range s.ids { // an entry that came back to zero goes, once
-		if t.rows.Live(id) && t.rows.At(id)[t.off+setCount] == 0 {
-			s.unlink(own.At(owners[i])[off:off+SetWords], id)
-			t.Delete(id)
-		}
-	}
-}
-
-func (s *Sets) link(o []uint64, id uint32, w []uint64) {
-	first := o[1]
-	w[setLink] = firstOfChain<<32 | first
-	if first != 0 {
-		n := s.table.rows.Word(uint32(first)-1, s.table.off+setLink)
-		*n = uint64(id+1)<<32 | *n&0xffffffff
-	}
-	o[1] = uint64(id + 1)
-}
-
-func (s *Sets) unlink(o []uint64, id uint32) {
-	t := s.table
-	link := t.rows.At(id)[t.off+setLink]
-	prev, next := link>>32, link&0xffffffff
-	if prev == firstOfChain {
-		o[1] = next
-	} else {
-		p := t.rows.Word(uint32(prev)-1, t.off+setLink)
-		*p = *p&^0xffffffff | next
-	}
-	if next != 0 {
-		n := t.rows.Word(uint32(next)-1, t.off+setLink)
-		*n = prev<<32 | *n&0xffffffff
 	}
 }
 
 // Distinct returns how many distinct values of the set have a count above zero.
-func (s *Sets) Distinct(o []uint64) int64 { return int64(o[2]) }
+func (s *Sets) Distinct(o []uint64) int64 { return int64(o[setDistinct]) }
 
 // Empty reports whether no value has a count other than zero.
-func (s *Sets) Empty(o []uint64) bool { return o[1] == 0 }
+func (s *Sets) Empty(o []uint64) bool { return o[setSize] == 0 }
 
-// Entries appends the entries of the set, in no useful order.
-func (s *Sets) Entries(o []uint64, ids []uint32) []uint32 {
-	t := s.table
-	for e := uint32(o[1]); e != 0; e = uint32(t.rows.At(e - 1)[t.off+setLink]) {
-		ids = append(ids, e-1)
+// Entries appends the values of the set, as words, in no useful order.
+func (s *Sets) Entries(o []uint64, words []uint64) []uint64 {
+	if o[setSlots]&hasZero != 0 {
+		words = append(words, 0)
 	}
-	return ids
+	slots := s.slots(o)
+	for i := 0; i < len(slots); i += s.width {
+		if slots[i+s.width-1] != 0 {
+			words = append(words, slots[i])
+		}
+	}
+	return words
 }
 
-// Count returns the count of an entry.
-func (s *Sets) Count(entry uint32) int64 {
-	return int64(*s.table.rows.Word(entry, s.table.off+setCount))
+// Counts appends the counts of the set's values, in the order of Entries. The sets are counted.
+func (s *Sets) Counts(o []uint64, counts []int64) []int64 {
+	slots := s.slots(o)
+	for i := 1; i < len(slots); i += 2 {
+		if slots[i] != 0 {
+			counts = append(counts, int64(slots[i]))
+		}
+	}
+	return counts
 }
 
-// Values returns the values of entries.
-func (s *Sets) Values(entries []uint32) []*vec.Column {
-	out := make([]*vec.Column, len(s.types))
-	for k := range out {
-		out[k] = s.table.key(k+1, entries)
+// Values returns the values that words of Entries stand for.
+func (s *Sets) Values(words []uint64) []*vec.Column {
+	if s.dict != nil {
+		s.ids = grow(s.ids, len(words))
+		for i, w := range words {
+			s.ids[i] = uint32(w)
+		}
+		return s.dict.Keys(s.ids)
 	}
-	return out
+	c := vec.New(s.types[0], len(words))
+	switch s.kind {
+	case types.Float:
+		for i, w := range words {
+			c.Floats[i] = math.Float64frombits(w)
+		}
+	case types.Bool:
+		for i, w := range words {
+			c.Bools[i] = w != 0
+		}
+	default:
+		for i, w := range words {
+			c.Ints[i] = int64(w)
+		}
+	}
+	return []*vec.Column{c}
 }
 
 // Merge adds the set of the owner row from of src to that of the owner row to of own; src keeps its own.
 func (s *Sets) Merge(own *Rows, off int, to uint32, src *Rows, from uint32) {
-	entries := s.Entries(src.At(from)[off:off+SetWords], nil)
-	for len(entries) > 0 {
-		part := entries[:min(len(entries), vec.MaxRows)]
-		entries = entries[len(part):]
-		cols := s.Values(part)
-		counts := make([]int64, len(part))
-		rows, owners := make([]uint32, len(part)), make([]uint32, len(part))
-		for i, e := range part {
-			counts[i], rows[i], owners[i] = s.Count(e), uint32(i), to
-		}
-		s.add(own, off, owners, len(part), rows, cols, counts, 0)
+	o, f := own.At(to)[off:off+SetWords], src.At(from)[off:off+SetWords]
+	s.words = s.Entries(f, s.words[:0])
+	if s.counted {
+		s.count(o, s.words, s.Counts(f, nil), 0)
+	} else {
+		s.insert(o, s.words)
 	}
+	s.tidy(s.words)
 }
 
 // Free empties the set.
 func (s *Sets) Free(o []uint64) {
-	for e := uint32(o[1]); e != 0; {
-		id := e - 1
-		e = uint32(s.table.rows.At(id)[s.table.off+setLink])
-		s.table.Delete(id)
+	if s.dict != nil {
+		s.words = s.Entries(o, s.words[:0])
+		for _, w := range s.words {
+			s.drop(w)
+		}
+		s.tidy(s.words)
 	}
-	o[0], o[1], o[2] = 0, 0, 0
+	s.release(o)
+	clear(o[:SetWords])
 }
 
 // Bytes returns how much memory the sets hold.
-func (s *Sets) Bytes() int { return s.table.Bytes() }
+func (s *Sets) Bytes() int {
+	n := s.arena.Bytes()
+	if s.dict != nil {
+		n += s.dict.Bytes()
+	}
+	return n
+}
 
 // grow returns a slice of n elements, s itself if it is large enough.
 func grow[T any](s []T, n int) []T {

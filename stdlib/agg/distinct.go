@@ -16,17 +16,24 @@ var _ = define(spec.Agg{
 	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x"}}, Result: always(types.T(types.Int)), Counts: true, Retracts: true},
 	New: func(call *types.AggCall) (spec.Aggregate, error) {
 		t := call.Args[0].Type.NotNull()
-		return &distinct{sets: state.NewSets([]types.Type{t}), t: t}, nil
+		return &distinct{sets: state.NewSets([]types.Type{t}, true), t: t}, nil
 	},
 })
 
-// distinct keeps the values of a group as a set.
+// distinct keeps the values of a group as a set, with counts if rows may be taken back.
 type distinct struct {
 	sets *state.Sets
 	t    types.Type
-	arg  vec.Column // of the batch at hand, see values
-	args [1]*vec.Column
+
+	// Scratch.
+	arg       vec.Column // see values
+	args      [1]*vec.Column
+	ids, rows []uint32
+	words     []uint64
 }
+
+// OnlyAdds tells that no counts are needed.
+func (d *distinct) OnlyAdds() { d.sets = state.NewSets([]types.Type{d.t}, false) }
 
 func (d *distinct) Words() int { return state.SetWords }
 
@@ -74,30 +81,26 @@ func (d *distinct) PartialTypes() []types.Type { return []types.Type{types.ListO
 
 func (d *distinct) Partial(g spec.Groups) []*vec.Column {
 	out := &vec.Column{Type: types.ListOf(d.t), Offs: make([]int32, len(g.IDs)+1)}
-	var entries []uint32
+	words := d.words[:0]
 	for i := range g.IDs {
-		entries = d.sets.Entries(g.Words(i), entries)
-		out.Offs[i+1] = int32(len(entries))
+		words = d.sets.Entries(g.Words(i), words)
+		out.Offs[i+1] = int32(len(words))
 	}
-	out.Kids = []*vec.Column{d.sets.Values(entries)[0]}
+	d.words = words
+	out.Kids = d.sets.Values(words)
 	return []*vec.Column{out}
 }
 
 func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
 	list := in.Args[0]
-	values := list.Kids[0]
-	ids, rows := make([]uint32, 0, vec.MaxRows), make([]uint32, 0, vec.MaxRows)
-	flush := func() {
-		d.sets.Add(g.Rows, g.Off, ids, values.Len(), rows, []*vec.Column{values}, 1)
-		ids, rows = ids[:0], rows[:0]
-	}
+	values := list.Kids[:1]
 	for i, r := range in.Rows {
-		for j := list.Offs[r]; j < list.Offs[r+1]; j++ {
-			ids, rows = append(ids, g.IDs[i]), append(rows, uint32(j))
-			if len(rows) == vec.MaxRows {
-				flush()
+		for from, to := list.Offs[r], list.Offs[r+1]; from < to; {
+			d.ids, d.rows = d.ids[:0], d.rows[:0]
+			for ; from < to && len(d.rows) < vec.MaxRows; from++ {
+				d.ids, d.rows = append(d.ids, g.IDs[i]), append(d.rows, uint32(from))
 			}
+			d.sets.Add(g.Rows, g.Off, d.ids, values[0].Len(), d.rows, values, 1)
 		}
 	}
-	flush()
 }

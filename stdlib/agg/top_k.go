@@ -28,7 +28,7 @@ var _ = define(spec.Agg{
 	New: func(call *types.AggCall) (spec.Aggregate, error) {
 		k, err := topOf(call.Args)
 		v := call.Args[0].Type.NotNull()
-		return &topK{distinct: distinct{sets: state.NewSets([]types.Type{v}), t: v}, k: k, result: call.Result}, err
+		return &topK{distinct: distinct{sets: state.NewSets([]types.Type{v}, true), t: v}, k: k, result: call.Result}, err
 	},
 })
 
@@ -47,38 +47,39 @@ type topK struct {
 	result types.Type
 }
 
+// OnlyAdds changes nothing: the counts are asked for.
+func (t *topK) OnlyAdds() {}
+
 func (t *topK) Result(g spec.Groups) *vec.Column {
 	out := &vec.Column{Type: t.result, Offs: make([]int32, len(g.IDs)+1)}
-	elem := *t.result.Elem
-	var entries, chosen []uint32
+	counted := vec.New(types.T(types.Int), 0)
+	var words, chosen []uint64
+	var counts []int64
 	var order []int
 	for i := range g.IDs {
-		entries = t.sets.Entries(g.Words(i), entries[:0])
-		entries = slices.DeleteFunc(entries, func(e uint32) bool { return t.sets.Count(e) <= 0 })
-		if len(entries) == 0 {
+		words, counts = t.sets.Entries(g.Words(i), words[:0]), t.sets.Counts(g.Words(i), counts[:0])
+		order = order[:0]
+		for e, n := range counts {
+			if n > 0 {
+				order = append(order, e)
+			}
+		}
+		if len(order) == 0 {
 			if out.Valid == nil {
 				out.Valid = vec.FullBitmap(len(g.IDs))
 			}
 			out.Valid.Clear(i)
 		}
-		values := t.sets.Values(entries)[0]
-		order = order[:0]
-		for e := range entries {
-			order = append(order, e)
-		}
+		values := t.sets.Values(words)[0]
 		slices.SortFunc(order, func(x, y int) int {
-			return cmp.Or(cmp.Compare(t.sets.Count(entries[y]), t.sets.Count(entries[x])), vec.Compare(values, x, values, y))
+			return cmp.Or(cmp.Compare(counts[y], counts[x]), vec.Compare(values, x, values, y))
 		})
 		for _, e := range order[:min(t.k, len(order))] {
-			chosen = append(chosen, entries[e])
+			chosen, counted.Ints = append(chosen, words[e]), append(counted.Ints, counts[e])
 		}
 		out.Offs[i+1] = int32(len(chosen))
 	}
-	counts := vec.New(types.T(types.Int), len(chosen))
-	for i, e := range chosen {
-		counts.Ints[i] = t.sets.Count(e)
-	}
-	out.Kids = []*vec.Column{{Type: elem, Kids: []*vec.Column{t.sets.Values(chosen)[0], counts}}}
+	out.Kids = []*vec.Column{{Type: *t.result.Elem, Kids: []*vec.Column{t.sets.Values(chosen)[0], counted}}}
 	return out
 }
 
@@ -90,21 +91,23 @@ func (t *topK) PartialTypes() []types.Type {
 func (t *topK) Partial(g spec.Groups) []*vec.Column {
 	values := t.distinct.Partial(g)[0]
 	counts := &vec.Column{Type: types.ListOf(types.T(types.Int)), Offs: values.Offs, Kids: []*vec.Column{{Type: types.T(types.Int)}}}
-	var entries []uint32
 	for i := range g.IDs {
-		entries = t.sets.Entries(g.Words(i), entries[:0])
-		for _, e := range entries {
-			counts.Kids[0].Ints = append(counts.Kids[0].Ints, t.sets.Count(e))
-		}
+		counts.Kids[0].Ints = t.sets.Counts(g.Words(i), counts.Kids[0].Ints)
 	}
 	return []*vec.Column{values, counts}
 }
 
 func (t *topK) AddPartial(g spec.Groups, in *spec.Input) {
-	values, counts := in.Args[0], in.Args[1].Kids[0].Ints
+	list, counts := in.Args[0], in.Args[1].Kids[0].Ints
+	values := list.Kids[:1]
 	for i, r := range in.Rows {
-		for j := values.Offs[r]; j < values.Offs[r+1]; j++ {
-			t.sets.Add(g.Rows, g.Off, g.IDs[i:i+1], values.Kids[0].Len(), []uint32{uint32(j)}, []*vec.Column{values.Kids[0]}, counts[j])
+		for from, to := list.Offs[r], list.Offs[r+1]; from < to; {
+			d, first := &t.distinct, from
+			d.ids, d.rows = d.ids[:0], d.rows[:0]
+			for ; from < to && len(d.rows) < vec.MaxRows; from++ {
+				d.ids, d.rows = append(d.ids, g.IDs[i]), append(d.rows, uint32(from))
+			}
+			t.sets.AddCounts(g.Rows, g.Off, d.ids, values[0].Len(), d.rows, values, counts[first:from])
 		}
 	}
 }

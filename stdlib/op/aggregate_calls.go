@@ -66,6 +66,9 @@ func newCalls(c *spec.StageContext) (cs *calls, args []*types.Expr, err error) {
 		if _, ok := a.(spec.Retractor); cs.counted && !ok {
 			a = spec.Multiset(a, ts, call.Sig.Ordered)
 		}
+		if k, ok := a.(spec.Adder); ok && !cs.counted {
+			k.OnlyAdds()
+		}
 		if _, ok := a.(interface{ KeepsNothing() }); !ok {
 			cs.keeps = true
 		}

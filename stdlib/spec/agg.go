@@ -30,6 +30,9 @@ type Retractor interface {
 	Retract(g Groups, in *Input)
 }
 
+// Adder is an Aggregate that keeps less if it is told, before anything else, that no row will be taken back.
+type Adder interface{ OnlyAdds() }
+
 // Partialer is an Aggregate whose groups can be shipped as columns and merged elsewhere.
 type Partialer interface {
 	Aggregate

@@ -17,7 +17,7 @@ func Multiset(inner Aggregate, args []types.Type, ordered bool) Retractor {
 	if ordered {
 		kept = append(kept, types.T(types.Int), types.T(types.Int))
 	}
-	return &multiset{inner: inner, args: len(args), ordered: ordered, sets: state.NewSets(kept), one: state.NewRows(inner.Words())}
+	return &multiset{inner: inner, args: len(args), ordered: ordered, sets: state.NewSets(kept, true), one: state.NewRows(inner.Words())}
 }
 
 type multiset struct {
@@ -58,18 +58,18 @@ func (m *multiset) Merge(to, from Groups) {
 func (m *multiset) Result(g Groups) *vec.Column {
 	m.one.Reset()
 	all := Groups{Rows: m.one}
-	var entries []uint32
+	var entries []uint64
+	var counts []int64
 	for i := range g.IDs {
 		id := m.one.Add()
 		all.IDs = append(all.IDs, id)
-		entries = m.sets.Entries(g.Words(i), entries[:0])
-		if m.ordered && m.settle(g, i, entries) {
-			entries = m.sets.Entries(g.Words(i), entries[:0])
+		for again := true; again; {
+			entries, counts = m.sets.Entries(g.Words(i), entries[:0]), m.sets.Counts(g.Words(i), counts[:0])
+			again = m.ordered && m.settle(g, i, entries, counts)
 		}
-		for len(entries) > 0 {
-			part := entries[:min(len(entries), vec.MaxRows)]
-			entries = entries[len(part):]
-			m.fill(id, part)
+		for from := 0; from < len(entries); from += vec.MaxRows {
+			to := min(from+vec.MaxRows, len(entries))
+			m.fill(id, entries[from:to], counts[from:to])
 		}
 	}
 	out := m.inner.Result(all)
@@ -80,12 +80,8 @@ func (m *multiset) Result(g Groups) *vec.Column {
 // settle sets what was taken back against what was given, of the i-th group. A row that takes another one back may have
 // been read elsewhere (a source of changes): it takes back the first that is equal in all but the position. It reports
 // whether it changed entries.
-func (m *multiset) settle(g Groups, i int, entries []uint32) bool {
-	short := false
-	for _, e := range entries {
-		short = short || m.sets.Count(e) < 0
-	}
-	if !short {
+func (m *multiset) settle(g Groups, i int, entries []uint64, counts []int64) bool {
+	if !slices.ContainsFunc(counts, func(n int64) bool { return n < 0 }) {
 		return false
 	}
 	cols := m.sets.Values(entries)
@@ -104,7 +100,7 @@ func (m *multiset) settle(g Groups, i int, entries []uint32) bool {
 	slices.SortFunc(order, func(a, b uint32) int { return compare(a, b, len(cols)) })
 	left := make([]int64, len(order))
 	for k, at := range order {
-		left[k] = m.sets.Count(entries[at])
+		left[k] = counts[at]
 	}
 	var cut, add []uint32 // rows of cols to take from and to give to, as often as they stand here
 	for from, to := 0, 0; from < len(order); from = to {
@@ -135,7 +131,7 @@ func (m *multiset) settle(g Groups, i int, entries []uint32) bool {
 }
 
 // fill adds the entries, each as often as it counts, to a group of the inner aggregate.
-func (m *multiset) fill(id uint32, entries []uint32) {
+func (m *multiset) fill(id uint32, entries []uint64, counts []int64) {
 	cols := m.sets.Values(entries)
 	in := &Input{N: len(entries), Args: cols[:m.args]}
 	if m.ordered {
@@ -149,8 +145,8 @@ func (m *multiset) fill(id uint32, entries []uint32) {
 		m.inner.Add(Groups{Rows: m.one, IDs: ids}, in)
 		ids, in.Rows = ids[:0], in.Rows[:0]
 	}
-	for i, e := range entries {
-		for range max(m.sets.Count(e), 0) {
+	for i, n := range counts {
+		for range max(n, 0) {
 			ids, in.Rows = append(ids, id), append(in.Rows, uint32(i))
 			if len(ids) == vec.MaxRows {
 				flush()
