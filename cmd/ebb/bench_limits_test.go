@@ -39,11 +39,7 @@ func TestAllocations(t *testing.T) {
 				}
 				perRow := (count(large) - count(small)) / float64(bidsOf(4*events)-bidsOf(events))
 				t.Logf("%.4f allocations a row", perRow)
-				limit := 0.02
-				if loops[query].groups != nil {
-					limit = 0.05 // more keys are more blocks of state, and a batch has a dozen aggregates
-				}
-				require.Less(t, perRow, limit, "allocations a row")
+				require.Less(t, perRow, 0.02, "allocations a row")
 			})
 		}
 	}

@@ -61,7 +61,7 @@ func (p *part) put(tag, id uint32) {
 
 func (p *part) grow() {
 	old := p.slots
-	p.slots, p.n = make([]uint64, max(2*len(old), firstSlots)), 0
+	p.slots, p.n = make([]uint64, 2*len(old)), 0
 	for _, s := range old {
 		if s != 0 {
 			p.put(uint32(s>>32), uint32(s)-1)
@@ -69,10 +69,14 @@ func (p *part) grow() {
 	}
 }
 
-// split gives each key group its own part.
+// split gives each key group its own part. They begin in one piece of memory, each a quarter full.
 func (x *index) split() {
-	old := x.parts[0].slots
+	const size = 4 * splitRows / Groups
+	old, all := x.parts[0].slots, make([]uint64, Groups*size)
 	x.parts, x.shift = make([]part, Groups), 64-groupBits
+	for i := range x.parts {
+		x.parts[i].slots = all[i*size : (i+1)*size]
+	}
 	for _, s := range old {
 		if s == 0 {
 			continue
@@ -83,11 +87,6 @@ func (x *index) split() {
 			p.grow()
 		}
 		p.put(tag, uint32(s)-1)
-	}
-	for i := range x.parts {
-		if x.parts[i].slots == nil {
-			x.parts[i].slots = make([]uint64, firstSlots) // so that probing needs no check
-		}
 	}
 }
 

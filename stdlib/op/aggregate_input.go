@@ -69,9 +69,10 @@ func (in *inputs) take(b *vec.Batch, out *exec.Out) (*rowsIn, error) {
 		r.args = cols
 	} else {
 		in.ctx.Reset(in.env.Now())
-		in.cols = make([]*vec.Column, len(in.cols))
 		if in.reuse {
 			in.prog.Reuse()
+		} else {
+			in.cols = make([]*vec.Column, len(in.cols))
 		}
 		in.prog.EvalAll(&in.ctx, b, nil, in.cols)
 		var err error

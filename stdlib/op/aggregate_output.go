@@ -60,23 +60,23 @@ type results struct {
 
 // rows makes output rows. Rows whose items fail are dealt with and not selected.
 func (o *outputs) rows(r *results, out *exec.Out) (*vec.Batch, error) {
-	cols := append([]*vec.Column(nil), r.keys...)
+	cols := append(make([]*vec.Column, 0, len(r.keys)+1+len(r.calls)), r.keys...)
 	if o.windowed {
 		cols = append(cols, o.window(r))
 	}
-	head := len(cols)
+	given := make([]*vec.Column, len(o.schema.Fields))
+	items := given[copy(given, cols):]
 	b := &vec.Batch{N: r.n, Cols: append(cols, r.calls...)}
 	if o.timed {
 		b.Time = o.times(r.end)
 	}
 	o.ctx.Reset(o.env.Now())
-	items := make([]*vec.Column, len(o.schema.Fields)-head)
 	o.prog.EvalAll(&o.ctx, b, nil, items)
 	b, err := o.fail(&o.ctx, b, out)
 	if err != nil {
 		return nil, err
 	}
-	return b.With(append(cols[:head:head], items...)), nil
+	return b.With(given), nil
 }
 
 func (o *outputs) window(r *results) *vec.Column {

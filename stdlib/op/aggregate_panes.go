@@ -15,6 +15,11 @@ type pane struct {
 	end   int64 // of the slice
 	next  int64 // end of the window that it counts in next
 	last  int64 // end of the last one
+	paneMemory
+}
+
+// paneMemory is what of a pane is used again.
+type paneMemory struct {
 	table *state.Table
 
 	// Of the batch at hand.
@@ -32,7 +37,7 @@ type panes struct {
 	words   int
 	open    map[paneKey]*pane
 	due     []*pane // heap by next, start, open
-	spare   []*state.Table
+	spare   []paneMemory
 	order   []*pane // in order of time; kept only if ordered is set
 	ordered bool
 }
@@ -49,7 +54,7 @@ func (p *panes) at(start, open, fired int64) *pane {
 		return n
 	}
 	_, end := p.grid.sliceOf(start)
-	n := &pane{paneKey: k, end: end, next: open, last: p.grid.last(start), table: p.newTable()}
+	n := &pane{paneKey: k, end: end, next: open, last: p.grid.last(start), paneMemory: p.memory()}
 	p.open[k] = n
 	if p.ordered {
 		i, _ := slices.BinarySearchFunc(p.order, n, comparePanes)
@@ -65,19 +70,19 @@ func (p *panes) at(start, open, fired int64) *pane {
 	return n
 }
 
-func (p *panes) newTable() *state.Table {
+func (p *panes) memory() paneMemory {
 	if n := len(p.spare); n > 0 {
-		t := p.spare[n-1]
+		m := p.spare[n-1]
 		p.spare = p.spare[:n-1]
-		return t
+		return m
 	}
-	return state.NewTable(p.keys, p.words)
+	return paneMemory{table: state.NewTable(p.keys, p.words)}
 }
 
-// recycle keeps the memory of a table that was emptied.
-func (p *panes) recycle(t *state.Table) {
+// recycle keeps the memory of a pane that was closed; its table has been emptied.
+func (p *panes) recycle(n *pane) {
 	if len(p.spare) < 4 {
-		p.spare = append(p.spare, t)
+		p.spare = append(p.spare, n.paneMemory)
 	}
 }
 

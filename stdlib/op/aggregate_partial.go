@@ -100,7 +100,7 @@ func newPartial(c *spec.StageContext) (exec.Operator, types.Schema, bool) {
 	if shape.sliced {
 		p.deal = newDeal(c, cs)
 	} else {
-		p.whole = &pane{table: state.NewTable(keyTypes(c.Args), cs.words)}
+		p.whole = &pane{paneMemory: paneMemory{table: state.NewTable(keyTypes(c.Args), cs.words)}}
 	}
 	return p, shape.schema, true
 }
@@ -189,10 +189,10 @@ func ownStrings(c *vec.Column) {
 }
 
 func (p *partial) send(n *pane, keys []*vec.Column, rows *state.Rows, off int, ids []uint32, out *exec.Out) {
-	b := &vec.Batch{N: len(ids), Cols: keys}
-	if b.N == 0 {
+	if len(ids) == 0 {
 		return
 	}
+	b := &vec.Batch{N: len(ids), Cols: append(make([]*vec.Column, 0, len(p.shape.schema.Fields)), keys...)}
 	if p.shape.sliced {
 		t := types.T(types.Int)
 		b.Cols = append(b.Cols, &vec.Column{Type: t, Ints: filled(n.start, b.N)}, &vec.Column{Type: t, Ints: filled(n.open, b.N)})
@@ -254,7 +254,7 @@ func (p *partial) Drain(out *exec.Out) (bool, error) {
 	p.calls.clear(t, t.Off())
 	if n != p.whole {
 		p.panes.close(n)
-		p.recycle(t)
+		p.recycle(n)
 	}
 	p.sending, p.next = p.sending[1:], 0
 	return len(p.sending) > 0, nil

@@ -249,5 +249,5 @@ func (s *sliced) fired(f *firing) {
 func (s *sliced) drop(p *pane) {
 	s.panes.close(p)
 	s.calls.clear(p.table, p.table.Off())
-	s.recycle(p.table)
+	s.recycle(p)
 }
