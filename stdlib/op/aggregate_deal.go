@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
@@ -8,14 +9,14 @@ import (
 // deal puts rows into the panes of the slices of time that they lie in.
 type deal struct {
 	*panes
+	passing
 	late  lateness
-	w     int64 // event time, or of the clock
 	allow int64
 	batch []*pane // with rows of the batch at hand
 }
 
-func newDeal(c *spec.StageContext, cs *calls) deal {
-	return deal{w: types.MinInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats}, panes: newPanes(newGrid(c.Args.Window), keyTypes(c.Args), cs.words)}
+func newDeal(c *spec.StageContext, cs *calls, self exec.Drainer) deal {
+	return deal{passing: newPassing(c, self), late: lateness{port: c.LatePort, stats: c.Env.Stats}, panes: newPanes(newGrid(c.Args.Window), keyTypes(c.Args), cs.words)}
 }
 
 // dealt forgets the rows of the batch at hand.

@@ -142,31 +142,6 @@ func (l *lateness) send(b *vec.Batch, out *exec.Out) {
 	l.rows = l.rows[:0]
 }
 
-// clock gives rows the time of the machine, for windows by the clock.
-type clock struct {
-	now   func() int64
-	times []int64
-}
-
-// newClock returns nil for a window in event time.
-func newClock(c *spec.StageContext) *clock {
-	if !c.Args.Window.Processing {
-		return nil
-	}
-	return &clock{now: c.Env.Now}
-}
-
-func (k *clock) stamp(r *rowsIn) {
-	now := k.now()
-	if len(k.times) < r.n {
-		k.times = make([]int64, max(r.n, vec.MaxRows))
-	}
-	for i := range k.times[:r.n] {
-		k.times[i] = now
-	}
-	r.time, r.mark = k.times[:r.n], nil
-}
-
 // satAdd and satSub stay within event time.
 func satAdd(a, b int64) int64 {
 	c := a + b

@@ -12,18 +12,19 @@ import (
 // limited length. Rows wait until event time has passed them, and are then taken in its order.
 type ordered struct {
 	spans
+	passing
 	late   lateness
 	buffer state.Buffer
 	timed  bool // rows have an event time; else the order of arrival counts
 	size   int64
 	gap    int64 // sessions: size is 0
 	max    int64
-	w      int64
 	timers state.Timers
 }
 
 func newOrdered(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *ordered {
-	s := &ordered{spans: newSpans(c, in, cs, out), timed: c.In[0].Time, w: types.MinInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats}}
+	s := &ordered{spans: newSpans(c, in, cs, out), timed: c.In[0].Time, late: lateness{port: c.LatePort, stats: c.Env.Stats}}
+	s.passing = newPassing(c, s)
 	if w := c.Args.Window; w.Kind == types.CountWindow {
 		s.size = w.Size
 	} else {
@@ -131,25 +132,6 @@ func (s *ordered) setTimer(id uint32, at int64) {
 	}
 }
 
-// Advance makes the rows before w owed.
-func (s *ordered) Advance(w types.Instant, out *exec.Out) error {
-	if err := s.finishOwed(out); err != nil {
-		return err
-	}
-	s.w = max(s.w, w)
-	return nil
-}
-
-func (s *ordered) finishOwed(out *exec.Out) error {
-	for more := true; more; {
-		var err error
-		if more, err = s.Drain(out); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Drain takes a piece of the rows that event time has passed, or gives out a piece of the windows that are complete.
 func (s *ordered) Drain(out *exec.Out) (bool, error) {
 	if len(s.ready) > 0 {
@@ -216,6 +198,3 @@ func (s *ordered) finishAll() {
 		}
 	}
 }
-
-// Finish has nothing to add: Advance(MaxInstant) has completed everything.
-func (s *ordered) Finish(*exec.Out) error { return nil }

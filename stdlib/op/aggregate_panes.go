@@ -12,9 +12,9 @@ import (
 // their own, which counts from the first window on that was open to them.
 type pane struct {
 	paneKey
-	end   int64 // of the slice
-	next  int64 // end of the window that it counts in next
-	last  int64 // end of the last one
+	end  int64 // of the slice
+	next int64 // end of the window that it counts in next
+	last int64 // end of the last one
 	paneMemory
 }
 

@@ -98,15 +98,18 @@ func newPartial(c *spec.StageContext) (exec.Operator, types.Schema, bool) {
 	in.reuse = true // what is kept and sent are copies
 	p := &partial{in: in, calls: cs, shape: shape, alone: state.NewRows(cs.words)}
 	if shape.sliced {
-		p.deal = newDeal(c, cs)
+		p.deal = newDeal(c, cs, p)
 	} else {
+		p.passing = newPassing(c, p)
 		p.whole = &pane{paneMemory: paneMemory{table: state.NewTable(keyTypes(c.Args), cs.words)}}
 	}
 	return p, shape.schema, true
 }
 
 func (p *partial) Process(_ int, b *vec.Batch, out *exec.Out) error {
-	p.finishOwed(out)
+	if err := p.finishOwed(out); err != nil {
+		return err
+	}
 	r, err := p.in.take(b, out)
 	if err != nil {
 		return err
@@ -144,7 +147,7 @@ func (p *partial) Process(_ int, b *vec.Batch, out *exec.Out) error {
 			p.bypass = bypassBatches
 		}
 		p.sendAll()
-		p.finishOwed(out)
+		return p.finishOwed(out)
 	}
 	return nil
 }
@@ -216,11 +219,9 @@ func (p *partial) sendAll() {
 
 // Advance makes the groups owed that a window needs which fires now.
 func (p *partial) Advance(w types.Instant, out *exec.Out) error {
-	p.finishOwed(out)
-	if p.whole != nil {
-		return nil
+	if err := p.advance(w, out); err != nil || p.whole != nil {
+		return err
 	}
-	p.w = max(p.w, w)
 	for len(p.due) > 0 && p.due[0].next <= w {
 		n := p.pop()
 		p.sending = append(p.sending, n)
@@ -231,12 +232,6 @@ func (p *partial) Advance(w types.Instant, out *exec.Out) error {
 		p.groups, p.rows = 0, 0
 	}
 	return nil
-}
-
-func (p *partial) finishOwed(out *exec.Out) {
-	for more := true; more; {
-		more, _ = p.Drain(out)
-	}
 }
 
 // Drain sends a piece of what is owed.

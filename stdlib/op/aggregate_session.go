@@ -14,14 +14,13 @@ import (
 // `retain` makes of a plain aggregate: a key lives as long as its rows are not further apart.
 type session struct {
 	spans
+	passing
 	late   lateness
 	env    *exec.Env
 	gap    int64
 	retain bool
 	allow  int64
-	w      int64
 	timers state.Timers
-	clock  *clock // nil: event time
 
 	updating bool
 	early    bool
@@ -32,12 +31,12 @@ type session struct {
 }
 
 func newSession(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *session {
-	s := &session{spans: newSpans(c, in, cs, out), env: c.Env, w: types.MinInstant, since: types.MaxInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats},
+	s := &session{spans: newSpans(c, in, cs, out), env: c.Env, since: types.MaxInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats},
 		updating: c.Out.Updating, allow: c.Args.Late.Allow, every: c.Args.Emit.Every}
+	s.passing = newPassing(c, s)
 	s.early = s.updating && s.allow == 0 || c.Args.Emit.Changes
 	if w := c.Args.Window; w != nil {
 		s.gap = w.Size
-		s.clock = newClock(c)
 	} else {
 		s.gap, s.retain = c.Args.Retain.For, true
 	}
@@ -181,22 +180,6 @@ func (s *session) setTimer(id uint32, at int64) {
 	s.timers.Set(at, id)
 }
 
-// Advance finds the sessions that have ended.
-func (s *session) Advance(w types.Instant, out *exec.Out) error {
-	if s.clock != nil && w != types.MaxInstant {
-		return nil
-	}
-	return s.advance(w, out)
-}
-
-func (s *session) advance(w int64, out *exec.Out) error {
-	if err := s.finishOwed(out); err != nil {
-		return err
-	}
-	s.w = max(s.w, w)
-	return nil
-}
-
 // due looks at the next timer that is due and reports whether there was one.
 func (s *session) due() bool {
 	if s.timers.Len() == 0 || s.timers.First().At >= s.w && s.w != types.MaxInstant {
@@ -227,16 +210,6 @@ func (s *session) due() bool {
 		}
 	}
 	return true
-}
-
-func (s *session) finishOwed(out *exec.Out) error {
-	for more := true; more; {
-		var err error
-		if more, err = s.Drain(out); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Drain gives out a piece of what has ended.
@@ -323,6 +296,3 @@ func (s *session) Hold(w types.Instant) types.Instant {
 	}
 	return w
 }
-
-// Finish has nothing to add: Advance(MaxInstant) has ended everything.
-func (s *session) Finish(*exec.Out) error { return nil }

@@ -17,7 +17,6 @@ type sliced struct {
 	calls *calls
 	out   *outputs
 	deal
-	clock *clock // nil: event time
 
 	firing *firing
 	merged *state.Table // for a window whose slices all live on
@@ -39,7 +38,8 @@ type firing struct {
 }
 
 func newSliced(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *sliced {
-	s := &sliced{in: in, calls: cs, out: out, clock: newClock(c), deal: newDeal(c, cs)}
+	s := &sliced{in: in, calls: cs, out: out}
+	s.deal = newDeal(c, cs, s)
 	cs.one = len(c.Args.By) == 0
 	if c.Out.Updating {
 		s.rev = newRevisions(c)
@@ -81,32 +81,6 @@ func (s *sliced) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	return nil
 }
 
-// Advance makes the windows owed that have closed.
-func (s *sliced) Advance(w types.Instant, out *exec.Out) error {
-	if s.clock != nil && w != types.MaxInstant {
-		return nil
-	}
-	return s.advance(w, out)
-}
-
-func (s *sliced) advance(w int64, out *exec.Out) error {
-	if err := s.finishOwed(out); err != nil {
-		return err
-	}
-	s.w = max(s.w, w)
-	return nil
-}
-
-func (s *sliced) finishOwed(out *exec.Out) error {
-	for more := true; more; {
-		var err error
-		if more, err = s.Drain(out); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Tick tells the time to windows by the clock, and to a changelog that comes every so often.
 func (s *sliced) Tick(now types.Instant, out *exec.Out) (types.Instant, error) {
 	next := types.Instant(0)
@@ -130,9 +104,6 @@ func (s *sliced) Tick(now types.Instant, out *exec.Out) (types.Instant, error) {
 
 // Hold tells how far back the results of windows may still come out that are kept open for late rows.
 func (s *sliced) Hold(w types.Instant) types.Instant { return satSub(w, s.allow) }
-
-// Finish has nothing to add: Advance(MaxInstant) has closed everything.
-func (s *sliced) Finish(*exec.Out) error { return nil }
 
 // Drain does a bounded piece of firing.
 func (s *sliced) Drain(out *exec.Out) (bool, error) {
