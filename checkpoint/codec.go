@@ -25,10 +25,10 @@ type Writer struct {
 // Sealed is a range of a file outside the store that belongs to a checkpoint: it must be durable when the checkpoint is
 // published and must not change afterwards.
 type Sealed struct {
-	Path   string
-	Offset int64
-	Length int64
-	Sum    uint64 // xxh3 of the bytes
+	Path   string `cbor:"1,keyasint"`
+	Offset int64  `cbor:"2,keyasint,omitempty"`
+	Length int64  `cbor:"3,keyasint,omitempty"`
+	Sum    uint64 `cbor:"4,keyasint,omitempty"` // xxh3 of the bytes
 }
 
 // NewWriter returns an empty writer.
@@ -41,7 +41,9 @@ func (w *Writer) Uint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
 func (w *Writer) Int(v int64) { w.buf = binary.AppendVarint(w.buf, v) }
 
 // Float writes a number.
-func (w *Writer) Float(v float64) { w.buf = binary.LittleEndian.AppendUint64(w.buf, math.Float64bits(v)) }
+func (w *Writer) Float(v float64) {
+	w.buf = binary.LittleEndian.AppendUint64(w.buf, math.Float64bits(v))
+}
 
 // Bool writes a truth value.
 func (w *Writer) Bool(v bool) {

@@ -1,0 +1,98 @@
+package checkpoint
+
+import (
+	"fmt"
+)
+
+// Info is a line of a list of checkpoints.
+type Info struct {
+	ID, Parent ID
+	Branch     uint64
+	Name       string
+	Created    int64 // nanoseconds since 1970 UTC
+	Durable    int64 // nanoseconds since 1970 UTC
+	Mode       string
+	Reason     string
+	Width      int
+
+	Head      bool // the one that the next run goes on from
+	Abandoned bool // not on the way to the head: a rollback or a fresh start left it behind
+	Committed bool // every sink has committed
+	Finished  bool // the run was over with it
+
+	StateBytes, FlightBytes, FlightRows int64
+}
+
+// Recovery says what Open found.
+type Recovery struct {
+	Newest *Manifest // the head: where to go on; nil: start afresh
+	Info   Info      // of Newest
+	Fresh  bool      // there was no checkpoint at all, on any branch
+	// LeftOut lists what lies at the end of the log and was never published, as far as something is known about it.
+	LeftOut []LeftOut
+	Damage  []Damage // what is damaged, if Options.From made Open go on nevertheless
+}
+
+// LeftOut is the end of a log that recovery did not use: most often the work of a process that was killed.
+type LeftOut struct {
+	ID     ID // 0: unknown
+	File   string
+	Offset int64
+	Why    string
+}
+
+func (l LeftOut) String() string {
+	what := "what follows the last checkpoint"
+	if l.ID != 0 {
+		what = fmt.Sprintf("checkpoint %d", l.ID)
+	}
+	return fmt.Sprintf("%s was left out, it had not been published: %s (%s at byte %d)", what, l.Why, l.File, l.Offset)
+}
+
+// Damage is bytes that were durable once and no longer are what was written.
+type Damage struct {
+	File        string
+	Offset      int64
+	Why         string
+	Checkpoints []ID // known to need what is damaged
+}
+
+func (d Damage) String() string {
+	s := fmt.Sprintf("%s is damaged at byte %d: %s", d.File, d.Offset, d.Why)
+	if len(d.Checkpoints) > 0 {
+		s += fmt.Sprintf(" (needed by %v)", d.Checkpoints)
+	}
+	return s
+}
+
+// DamageError is the error of Open and Read when durable bytes are damaged.
+type DamageError struct{ Damage }
+
+func (e *DamageError) Error() string {
+	return e.Damage.String() + "; `ebb checkpoint verify` shows which checkpoints are whole, `--from ID` goes on from one of them"
+}
+
+// Owner is the process that holds a folder.
+type Owner struct {
+	PID   int    `json:"pid"`
+	Host  string `json:"host"`
+	Start int64  `json:"start"` // nanoseconds since 1970 UTC
+	What  string `json:"what"`  // for people: the command or the script
+}
+
+// LockedError says that another process holds the folder.
+type LockedError struct {
+	Dir   string
+	Owner Owner // as far as it is known
+}
+
+func (e *LockedError) Error() string {
+	if e.Owner.PID == 0 {
+		return fmt.Sprintf("checkpoint folder %s is in use by another process; stop that one or use another folder", e.Dir)
+	}
+	what := e.Owner.What
+	if what != "" {
+		what = " (" + what + ")"
+	}
+	return fmt.Sprintf("checkpoint folder %s is in use by process %d%s on %s; stop that one or use another folder", e.Dir, e.Owner.PID, what, e.Owner.Host)
+}
