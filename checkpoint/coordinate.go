@@ -10,7 +10,7 @@ import (
 type Mode uint8
 
 const (
-	Auto      Mode = iota // aligned, and unaligned after Options.AlignTimeout
+	Auto      Mode = iota // aligned, and unaligned after Policy.AlignTimeout
 	Unaligned             // every task steps at once; rows in flight belong to the checkpoint
 	Aligned               // a task steps when the marks of all its inputs have reached it
 )
@@ -27,8 +27,8 @@ func ParseMode(s string) (Mode, error) {
 	return 0, fmt.Errorf("unknown checkpoint mode %q: it is auto, aligned or unaligned", s)
 }
 
-// Options say when checkpoints are taken. Times are in nanoseconds.
-type Options struct {
+// A Policy says when checkpoints are taken. Times are in nanoseconds.
+type Policy struct {
 	Interval     int64 // between the starts of two; 0: only those that are asked for
 	MinPause     int64 // from the end of one to the start of one that the interval calls for; if not 0 those never overlap
 	Timeout      int64 // from the trigger until every part is in, then it is aborted; 0: never
@@ -38,10 +38,10 @@ type Options struct {
 	Tolerate     int // so many may fail in a row; the failure after them ends the run
 }
 
-// Defaults returns the options that hold where nothing is set.
-func Defaults() Options {
+// DefaultPolicy returns what holds where nothing is set.
+func DefaultPolicy() Policy {
 	const second = 1e9
-	return Options{Interval: 10 * second, Timeout: 600 * second, AlignTimeout: second / 10, Mode: Auto, MaxOpen: 2, Tolerate: 3}
+	return Policy{Interval: 10 * second, Timeout: 600 * second, AlignTimeout: second / 10, Mode: Auto, MaxOpen: 2, Tolerate: 3}
 }
 
 // maxWaiting bounds the requests that wait for a free place.
@@ -66,7 +66,7 @@ type Request struct {
 // store or aborted. Once with the store, a checkpoint is not aborted any more, since what the store did is not known
 // until it answers.
 type Coordinator struct {
-	o         Options
+	o         Policy
 	now       int64
 	tasks     int
 	next      ID // the id of the next one
@@ -112,7 +112,7 @@ const (
 const never = math.MaxInt64
 
 // NewCoordinator returns a coordinator of one run; Start is its first event.
-func NewCoordinator(o Options) *Coordinator {
+func NewCoordinator(o Policy) *Coordinator {
 	o.MaxOpen = max(o.MaxOpen, 1)
 	return &Coordinator{o: o, due: never, wake: never}
 }

@@ -12,7 +12,7 @@ import (
 type world struct {
 	rt    *rapid.T
 	c     *Coordinator
-	o     Options
+	o     Policy
 	tasks int
 	now   int64
 	wake  int64
@@ -30,7 +30,7 @@ type world struct {
 	tokens   uint64
 	failures int
 	ended    int64 // when the last one ended
-	broken   bool // the store
+	broken   bool  // the store
 	failed   bool
 	final    bool
 }
@@ -179,7 +179,7 @@ func TestCoordinatorRandom(t *testing.T) {
 		n := func(from, to int, what string) int { return rapid.IntRange(from, to).Draw(rt, what) }
 		w := &world{rt: rt, tasks: n(1, 4, "tasks"), begun: map[ID]Trigger{}, at: map[ID]int64{}, handed: map[ID]map[int]bool{},
 			outcome: map[ID]Action{}, commits: map[ID]bool{}, pending: map[uint64]bool{}, wake: never}
-		w.o = Options{Interval: int64(n(0, 50, "interval")), MinPause: int64(n(0, 1, "paused") * n(1, 60, "pause")),
+		w.o = Policy{Interval: int64(n(0, 50, "interval")), MinPause: int64(n(0, 1, "paused") * n(1, 60, "pause")),
 			Timeout: int64(n(1, 100, "timeout")), AlignTimeout: int64(n(0, 50, "align")), Mode: Mode(n(0, 2, "mode")),
 			MaxOpen: n(1, 3, "open"), Tolerate: n(0, 4, "tolerate")}
 		w.c = NewCoordinator(w.o)

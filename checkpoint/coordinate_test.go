@@ -17,7 +17,7 @@ func TestCoordinator(t *testing.T) {
 	datadriven.Walk(t, "testdata/coordinate", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			require.Equal(t, "run", d.Cmd)
-			o := Options{Mode: Unaligned, MaxOpen: 1, Tolerate: 3}
+			o := Policy{Mode: Unaligned, MaxOpen: 1, Tolerate: 3}
 			tasks, first := 2, 1
 			for _, a := range d.CmdArgs {
 				if a.Key == "mode" {
