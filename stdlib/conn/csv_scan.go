@@ -11,9 +11,9 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// csvDecoder turns records into columns. A record without quotes takes the fast path: its end is where the line ends,
-// each wanted field is parsed where it stands, and whatever is out of the ordinary (a record with quotes, a value that
-// does not fit, too many fields) makes the record go through the splitter, which knows all cases and says what is wrong.
+// csvDecoder turns records into columns. A record without quotes takes the fast path: its fields lie between signs, each
+// wanted one is parsed where it stands, and whatever is out of the ordinary (a record with quotes, a value that does not
+// fit, too many fields) makes the record go through the splitter, which knows all cases and says what is wrong.
 type csvDecoder struct {
 	*csvLayout
 	split csvSplitter
@@ -21,7 +21,7 @@ type csvDecoder struct {
 	steps []csvStep
 	tail  int // fields behind the last wanted one
 	cols  []*jsonField
-	delim uint64 // the delimiter in each byte
+	signs signs // delimiters, quotes and newlines
 
 	room   int // rows there is room for
 	rows   int
@@ -51,7 +51,11 @@ const (
 )
 
 func (l *csvLayout) decoder() decoder {
-	d := &csvDecoder{csvLayout: l, delim: uint64(l.csvDialect.delim) * lowBits, split: csvSplitter{csvDialect: l.csvDialect}}
+	d := &csvDecoder{csvLayout: l, split: csvSplitter{csvDialect: l.csvDialect}}
+	d.signs = signs{eq: [3]byte{l.delim, '\n', l.quote}, below: -128}
+	if l.quote == 0 {
+		d.signs.eq[2] = '\n'
+	}
 	for _, i := range l.wanted {
 		c := l.columns[i]
 		f := newJSONField(c.Name, types.QuoteName(c.Name), c.Type, 0)
@@ -92,28 +96,25 @@ func (l *csvLayout) op(f *jsonField) csvOp {
 
 func (d *csvDecoder) decode(text []byte, final bool, out *parts) (int, error) {
 	b := text[:len(text)+slack]
-	p, quote := 0, -1
+	d.signs.mark(text)
+	p := 0
 	for p < len(text) {
-		if quote < p {
-			quote = d.nextQuote(text, p)
-		}
-		end, next := len(text), len(text)
-		if i := bytes.IndexByte(text[p:], '\n'); i >= 0 {
-			end, next = p+i, p+i+1
-		} else if !final {
-			break
-		}
-		if end > p && b[end-1] == '\r' {
-			end--
-		}
-		if end == p && d.fields != 1 || b[p] == d.comment && d.comment != 0 {
-			p = next
-			continue
-		}
 		if d.rows == d.room {
-			d.more(len(text)-p, next-p, out)
+			d.more(text[p:], out)
 		}
-		if end >= quote || !d.fast(b, p, end) {
+		if c := b[p]; c == '\n' || c == '\r' || c == d.comment && c != 0 {
+			if line, whole := d.blank(text, p, final); !whole {
+				break
+			} else if line > p {
+				p = line
+				continue
+			}
+		}
+		next := d.fast(b, p, len(text))
+		if next < 0 {
+			if !final && bytes.IndexByte(text[p:], '\n') < 0 {
+				break
+			}
 			var whole bool
 			var why error
 			if next, whole, why = d.slow(text, p, final); !whole {
@@ -134,18 +135,24 @@ func (d *csvDecoder) decode(text []byte, final bool, out *parts) (int, error) {
 	return p, nil
 }
 
-// nextQuote returns where the next quote stands, or a place behind everything.
-func (d *csvDecoder) nextQuote(text []byte, p int) int {
-	if d.quote != 0 {
-		if i := bytes.IndexByte(text[p:], d.quote); i >= 0 {
-			return p + i
+// blank returns what follows the comment or empty line at p, p if it is neither. whole is false if the line does not end
+// and the text is not final.
+func (d *csvDecoder) blank(text []byte, p int, final bool) (next int, whole bool) {
+	next = p + bytes.IndexByte(text[p:], '\n') + 1
+	if next == p {
+		if !final {
+			return p, false
 		}
+		next = len(text)
 	}
-	return math.MaxInt
+	if text[p] == d.comment && d.comment != 0 || lineEnd(text, p, next) == p && d.fields != 1 {
+		return next, true
+	}
+	return p, true
 }
 
 // more makes room for rows: as many as the rest of the text is likely to hold.
-func (d *csvDecoder) more(rest, record int, out *parts) {
+func (d *csvDecoder) more(rest []byte, out *parts) {
 	if d.rows == vec.MaxRows {
 		d.size = max(1, int(d.starts[d.rows-1]-d.starts[0])/(d.rows-1))
 		d.flush(out)
@@ -153,9 +160,9 @@ func (d *csvDecoder) more(rest, record int, out *parts) {
 	n := d.room * 2
 	if d.room == 0 {
 		if d.size == 0 {
-			d.size = record
+			d.size = max(1, bytes.IndexByte(rest, '\n'))
 		}
-		n = rest/d.size + rest/d.size>>4 + 8
+		n = len(rest)/d.size + len(rest)/d.size>>4 + 8
 	}
 	n = min(n, vec.MaxRows)
 	for _, f := range d.cols {
@@ -210,57 +217,74 @@ func (d *csvDecoder) fail(why error) {
 	}
 }
 
-// fast parses the record from p to end, in which there are no quotes, into the row at hand. It reports false if
-// anything is out of the ordinary.
-func (d *csvDecoder) fast(b []byte, p, end int) bool {
-	row := d.rows
+// fast parses the record at p, which must have no quotes, into the row at hand and returns where the next one starts. It
+// returns -1 if anything is out of the ordinary: the last record of a text of n bytes that has no line end is, too.
+func (d *csvDecoder) fast(b []byte, p, n int) int {
+	row, delim := d.rows, d.csvDialect.delim
+	last := delim // the sign before p
 	for i := range d.steps {
 		s := &d.steps[i]
-		for n := s.skip; n > 0; n-- {
-			if p = d.find(b, p, end) + 1; p > end {
-				return false
+		if last != delim {
+			return -1
+		}
+		for k := s.skip; k > 0; k-- {
+			q := d.signs.from(p)
+			if q >= n || b[q] != delim {
+				return -1
+			}
+			p = q + 1
+		}
+		sign := d.signs.from(p)
+		if sign >= n {
+			return -1
+		}
+		end := sign
+		if last = b[sign]; last != delim {
+			if last != '\n' {
+				return -1
+			}
+			if end > p && b[end-1] == '\r' {
+				end--
 			}
 		}
-		if p > end {
-			return false
-		}
 		f := s.field
-		q := p
 		switch s.op {
 		case csvString:
-			q = d.find(b, p, end)
 			switch {
-			case q > p:
-				f.strs[row] = view(b[p:q])
+			case end > p:
+				f.strs[row] = view(b[p:end])
 			case f.typ.Nullable:
 				f.null(row)
 			default:
 				f.strs[row] = ""
 			}
 		case csvInt, csvEpoch:
-			neg := b[q] == '-'
+			neg := b[p] == '-'
 			if neg {
-				q++
+				p++
 			}
 			// One load finds where up to eight digits end and folds them into a number, without a branch for each.
-			w := binary.LittleEndian.Uint64(b[q:]) ^ '0'*lowBits
+			w := binary.LittleEndian.Uint64(b[p:]) ^ '0'*lowBits
 			n := bits.TrailingZeros64((w+0x76*lowBits|w)&highBits) >> 3
 			u := foldDigits(w << (64 - 8*uint(n)))
-			q += n
+			p += n
 			if n == 8 {
-				w = binary.LittleEndian.Uint64(b[q:]) ^ '0'*lowBits
+				w = binary.LittleEndian.Uint64(b[p:]) ^ '0'*lowBits
 				n = bits.TrailingZeros64((w+0x76*lowBits|w)&highBits) >> 3
 				u = u*powersOf10[n] + foldDigits(w<<(64-8*uint(n)))
-				q += n
+				p += n
 				if n == 8 {
-					return false // may not fit
+					return -1 // may not fit
 				}
 			} else if n == 0 {
-				if neg || !f.typ.Nullable || q < end && b[q] != d.csvDialect.delim {
-					return false
+				if neg || !f.typ.Nullable || p != end {
+					return -1
 				}
 				f.null(row)
 				break
+			}
+			if p != end {
+				return -1
 			}
 			v := int64(u)
 			if neg {
@@ -268,59 +292,42 @@ func (d *csvDecoder) fast(b []byte, p, end int) bool {
 			}
 			if s.op == csvEpoch {
 				if u > uint64(math.MaxInt64/f.unit) {
-					return false
+					return -1
 				}
 				v *= f.unit
 			}
 			f.ints[row] = v
 		case csvFloat:
-			var ok bool
-			if q, ok = d.float(b, p, end, f); !ok {
-				return false
+			if !d.float(b, p, end, f) {
+				return -1
 			}
 		default:
-			q = d.find(b, p, end)
-			if !d.value(f, b[p:q], false) {
-				return false
+			if !d.value(f, b[p:end], false) {
+				return -1
 			}
 		}
-		if q > end || q < end && b[q] != d.csvDialect.delim {
-			return false
+		p = sign + 1
+	}
+	for k := d.tail; k > 0; k-- {
+		if last != delim {
+			return -1
 		}
-		p = q + 1
+		q := d.signs.from(p)
+		if q >= n {
+			return -1
+		}
+		last, p = b[q], q+1
 	}
-	// p stands behind the delimiter or the end that follows the last wanted field.
-	switch {
-	case d.tail == 0:
-		return p == end+1
-	case p > end:
-		return false
-	case d.tail == 1:
-		return d.find(b, p, end) == end
+	if last != '\n' {
+		return -1
 	}
-	return bytes.Count(b[p:end], []byte{d.csvDialect.delim}) == d.tail-1
+	return p
 }
 
-// find returns where the next delimiter stands, or end.
-func (d *csvDecoder) find(b []byte, p, end int) int {
-	for stop := min(p+32, end); p < stop; p += 8 {
-		x := binary.LittleEndian.Uint64(b[p:]) ^ d.delim
-		if m := (x - lowBits) & ^x & highBits; m != 0 {
-			return min(p+bits.TrailingZeros64(m)>>3, end)
-		}
-	}
-	if p < end {
-		if i := bytes.IndexByte(b[p:end], d.csvDialect.delim); i >= 0 {
-			return p + i
-		}
-	}
-	return end
-}
-
-// float parses digits with a fraction, as long as the result is exact.
-func (d *csvDecoder) float(b []byte, p, end int, f *jsonField) (int, bool) {
-	neg := b[p] == '-'
+// float parses the field from p to end: digits with a fraction, as long as the result is exact.
+func (d *csvDecoder) float(b []byte, p, end int, f *jsonField) bool {
 	from := p
+	neg := b[p] == '-'
 	if neg {
 		p++
 	}
@@ -336,9 +343,8 @@ func (d *csvDecoder) float(b []byte, p, end int, f *jsonField) (int, bool) {
 		u = u*powersOf10[point] + foldDigits(w<<(64-8*uint(point)))
 		p += point
 	}
-	if n == 0 || p > end || p < end && b[p] != d.csvDialect.delim || u >= 1<<53 { // more digits, an exponent, a name, nothing
-		p = d.find(b, from, end)
-		return p, d.value(f, b[from:p], false)
+	if n == 0 || p != end || u >= 1<<53 { // more digits, an exponent, a name, nothing
+		return d.value(f, b[from:end], false)
 	}
 	// Both sides of the division are exact, so that the quotient is rounded once, as it must be.
 	v := float64(u) / smallPowers[point]
@@ -346,5 +352,5 @@ func (d *csvDecoder) float(b []byte, p, end int, f *jsonField) (int, bool) {
 		v = -v
 	}
 	f.floats[d.rows] = v
-	return p, true
+	return true
 }

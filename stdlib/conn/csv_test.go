@@ -515,3 +515,83 @@ func TestCSVDecodeDoesNotAllocatePerRow(t *testing.T) {
 		}
 	}), 40.0)
 }
+
+// TestCSVFastAgainstSlow: the fast path gives what the splitter gives, for columns of all kinds and any of them wanted.
+func TestCSVFastAgainstSlow(t *testing.T) {
+	fields := []types.Field{field("i", types.T(types.Int)), field("n", types.T(types.Int).Null()), field("s", types.T(types.String)), field("z", types.T(types.String).Null()),
+		field("f", types.T(types.Float).Null()), field("t", types.Type{Kind: types.Time, Format: "ms"}), field("b", types.T(types.Bool).Null())}
+	rapid.Check(t, func(rt *rapid.T) {
+		piece := rapid.OneOf(
+			rapid.SampledFrom([]string{"1", "-7", "+3", "12345678", "123456789", "1234567890123456", "9223372036854775807", "99999999999999999999", "007", "-", "1.5", "-0.25", ".5", "1e3", "true", "", " 1", "NaN",
+				"1700000000000", "x", "a longer text, which ends somewhere behind the eighth byte", "é", "\r", "\"q\"", "\"a,b\"", "\"1\n2\"", "x\"y", "\x00", "0x1"}),
+			rapid.Map(rapid.Int64(), func(n int64) string { return fmt.Sprint(n) }))
+		var text strings.Builder
+		for range rapid.IntRange(0, 8).Draw(rt, "rows") {
+			good := []string{"1", "2", "text", "more text", "0.5", "1700000000000", "true"}
+			for k := range good {
+				if rapid.IntRange(0, 9).Draw(rt, "other") == 0 {
+					good[k] = piece.Draw(rt, "field")
+				}
+			}
+			if n := rapid.IntRange(0, 20).Draw(rt, "cut"); n < len(good) {
+				good = append(good[:n], rapid.SliceOfN(piece, 0, 9).Draw(rt, "fields")...)
+			}
+			text.WriteString(strings.Join(good, ",") + rapid.SampledFrom([]string{"\n", "\n", "\n", "\r\n", "\n\n", "\n#c\n", ",\n"}).Draw(rt, "end"))
+		}
+		text.WriteString(rapid.SampledFrom([]string{"", "", "1,2,c,d,0.5,5,false", "1,2", "#"}).Draw(rt, "rest"))
+		form := &csvFormat{csvDialect: csvDialect{delim: ',', quote: '"', comment: []byte{0, '#'}[rapid.IntRange(0, 1).Draw(rt, "comment")]}, columns: fields}
+		for i := range fields {
+			if rapid.Bool().Draw(rt, "wanted") {
+				form.wanted = append(form.wanted, i)
+			}
+		}
+		l := &csvLayout{csvFormat: form, fields: len(fields), kind: -1, at: []int{0, 1, 2, 3, 4, 5, 6}}
+		body := append([]byte(text.String()), ",1,\n\"padding that is no part of the text"...)[:text.Len()]
+		final := rapid.Bool().Draw(rt, "final")
+
+		var have, want parts
+		d := l.decoder()
+		used, err := d.decode(body, final, &have)
+		require.NoError(rt, err)
+		s := l.decoder().(*csvDecoder)
+		p := 0
+		for p < len(body) {
+			if s.rows == s.room {
+				s.more(body[p:], &want)
+			}
+			next, whole := s.blank(body, p, final)
+			if !whole {
+				break
+			}
+			if next == p {
+				var why error
+				if next, whole, why = s.slow(body, p, final); !whole {
+					break
+				}
+				if why != nil {
+					s.fail(why)
+				}
+				s.starts[s.rows] = int32(p)
+				s.rows++
+			}
+			p = next
+		}
+		s.flush(&want)
+		require.Equal(rt, p, used)
+		require.Equal(rt, len(want.list), len(have.list))
+		for i := range want.list {
+			w, h := want.list[i], have.list[i]
+			require.Equal(rt, w.starts, h.starts)
+			require.Equal(rt, len(w.failed), len(h.failed))
+			for k, f := range w.failed {
+				require.Equal(rt, f.row, h.failed[k].row)
+				require.Equal(rt, f.err.Error(), h.failed[k].err.Error())
+			}
+			for c := range w.cols {
+				for r := range w.n {
+					require.Equal(rt, fmt.Sprintf("%#v", w.cols[c].Value(r)), fmt.Sprintf("%#v", h.cols[c].Value(r)), "row %d of %s", r, fields[form.wanted[c]].Name)
+				}
+			}
+		}
+	})
+}

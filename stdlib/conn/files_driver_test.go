@@ -55,10 +55,11 @@ type memFile struct {
 	size int64
 }
 
-func (f *memFile) Write([]byte) (int, error) { return 0, fs.ErrPermission }
-func (f *memFile) Close() error              { return nil }
-func (f *memFile) Sync() error               { return nil }
-func (f *memFile) Truncate(int64) error      { return fs.ErrPermission }
+func (f *memFile) Write([]byte) (int, error)          { return 0, fs.ErrPermission }
+func (f *memFile) WriteAt([]byte, int64) (int, error) { return 0, fs.ErrPermission }
+func (f *memFile) Close() error                       { return nil }
+func (f *memFile) Sync() error                        { return nil }
+func (f *memFile) Truncate(int64) error               { return fs.ErrPermission }
 func (f *memFile) Stat() (fs.FileInfo, error) {
 	return memInfo{f.name, f.size}, nil
 }

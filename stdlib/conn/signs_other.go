@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package conn
+
+import "unsafe"
+
+func signBlocks(to *uint64, text *byte, blocks int, a, b, c byte, below int8) {
+	signBlocksPortable(unsafe.Slice(to, blocks), unsafe.Slice(text, blocks<<6), a, b, c, below)
+}
