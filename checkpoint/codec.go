@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 // Writer takes what one part of a task (a source, an operator, a sink) has to remember of a checkpoint. It belongs to
@@ -69,10 +70,22 @@ func (w *Writer) String(s string) {
 // Words writes words of eight bytes and their number.
 func (w *Writer) Words(ws []uint64) {
 	w.Uint(uint64(len(ws)))
+	w.RawWords(ws)
+}
+
+// RawWords writes words of eight bytes; the reader must know how many.
+func (w *Writer) RawWords(ws []uint64) {
+	if littleEndian && len(ws) > 0 {
+		w.buf = append(w.buf, unsafe.Slice((*byte)(unsafe.Pointer(&ws[0])), 8*len(ws))...)
+		return
+	}
 	for _, x := range ws {
 		w.buf = binary.LittleEndian.AppendUint64(w.buf, x)
 	}
 }
+
+// littleEndian tells that the machine holds words as they are written.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // Append lets f append bytes of a format of its own; Reader.Rest or the format's reader must know where they end.
 func (w *Writer) Append(f func(p []byte) []byte) { w.buf = f(w.buf) }
@@ -210,12 +223,26 @@ func (r *Reader) Words() []uint64 {
 		r.fail(errShort)
 		return nil
 	}
-	b := r.take(8 * int(n))
 	out := make([]uint64, n)
-	for i := range out {
-		out[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
+	r.RawWords(out)
 	return out
+}
+
+// RawWords fills ws with what Writer.RawWords wrote; with zeros if there are not as many.
+func (r *Reader) RawWords(ws []uint64) {
+	if len(ws) > len(r.buf)/8 {
+		r.fail(errShort)
+		clear(ws)
+		return
+	}
+	b := r.take(8 * len(ws))
+	if littleEndian && len(ws) > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&ws[0])), len(b)), b)
+		return
+	}
+	for i := range ws {
+		ws[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
 }
 
 // Count reads a number of things that take at least size bytes each; one that cannot be is an error.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/stretchr/testify/require"
@@ -59,6 +60,8 @@ func TestBufferGivesRowsInOrder(t *testing.T) {
 				b.Sel = []uint32{}
 			}
 			u.Add(b)
+			loaded := &Buffer{}
+			u = *reload(t, &u, loaded, func(c *checkpoint.Reader) error { return loaded.Load(c, []types.Type{types.T(types.Int)}) })
 			take(rapid.Int64Range(0, 20).Draw(t, "w"))
 		}
 		take(math.MaxInt64)
@@ -103,6 +106,8 @@ func TestSetsAgainstMap(t *testing.T) {
 			default:
 				s.Add(own, 1, owners, b.N, identity(b.N), b.Cols, deltas[0])
 			}
+			again := NewSets(ts, counted)
+			s = reload(t, s, again, again.Load)
 			add := func(o uint32, k string, n int64) {
 				switch {
 				case !counted:
@@ -212,6 +217,8 @@ func TestLists(t *testing.T) {
 				l.Free(w)
 				want[o] = nil
 			}
+			again := NewLists(2)
+			l = reload(t, l, again, again.Load)
 			e := l.Append(w)
 			require.Equal(t, []uint64{0, 0}, e)
 			e[0], e[1] = uint64(i), uint64(o)
@@ -234,6 +241,8 @@ func TestTimers(t *testing.T) {
 		for _, at := range rapid.SliceOf(rapid.Int64Range(-5, 50)).Draw(t, "times") {
 			tm.Set(at, uint32(len(want)))
 			want = append(want, at)
+			loaded := &Timers{}
+			tm = *reload(t, &tm, loaded, func(c *checkpoint.Reader) error { return loaded.Load(c, uint32(len(want))) })
 		}
 		slices.Sort(want)
 		got := []int64{}
@@ -266,6 +275,8 @@ func TestArenaReusesMemory(t *testing.T) {
 				p[k] = byte(i + k)
 			}
 			live = append(live, piece{a.Put(p), string(p)})
+			loaded := &Arena{}
+			a = *reload(t, &a, loaded, loaded.Load)
 			for _, l := range live {
 				if string(a.Get(l.ref, len(l.text))) != l.text {
 					t.Fatalf("piece of %d bytes has changed", len(l.text))
