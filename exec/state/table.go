@@ -18,6 +18,7 @@ type Table struct {
 	rows   *Rows
 	arena  Arena
 	index  index
+	wrong  []uint32 // scratch of lookupHash
 }
 
 // NewTable returns an empty table over keys of the types, with words words a row for the owner.
@@ -66,7 +67,7 @@ func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids [
 	switch {
 	case len(rows) == 0:
 	case len(keys) == 0:
-		t.lookupAny(keys, rows[:1], hashes, ids, insert)
+		t.lookupSlow(keys, rows[:1], hashes, ids, insert)
 		for i := range ids {
 			ids[i] = ids[0]
 		}
@@ -77,149 +78,11 @@ func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids [
 	case len(keys) == 1 && t.keys[0].kind == types.Int && keys[0].Valid == nil:
 		t.lookupOne(keys[0], rows, hashes, ids, insert)
 	default:
-		t.lookupAny(keys, rows, hashes, ids, insert)
-	}
-}
-
-// lookupInt is for a key that is one int that cannot be null.
-func (t *Table) lookupInt(key *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	v := key.Ints
-	x := &t.index
-next:
-	for i, r := range rows {
-		h, k := hashes[i], uint64(v[r])
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				if id := uint32(s) - 1; *t.rows.Word(id, 0) == k {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			id := t.rows.Add()
-			*t.rows.Word(id, 0) = k
-			x.insert(h, id)
-			ids[i] = id
+		for from := 0; from < len(rows); from += lookupRows {
+			to := min(from+lookupRows, len(rows))
+			t.lookupHash(keys, rows[from:to], hashes[from:to], ids[from:to], insert)
 		}
 	}
-}
-
-// lookupOne is for a key that is one int of a nullable type, in a batch without nulls.
-func (t *Table) lookupOne(key *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	v, at0, nulls := key.Ints, t.keyAt[0], t.nullAt
-	x := &t.index
-next:
-	for i, r := range rows {
-		h, k := hashes[i], uint64(v[r])
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				id := uint32(s) - 1
-				if w := t.rows.At(id); w[at0] == k && (nulls < 0 || w[nulls] == 0) {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			id := t.rows.Add()
-			w := t.rows.At(id)
-			w[t.hashAt], w[at0] = h, k
-			x.insert(h, id)
-			ids[i] = id
-		}
-	}
-}
-
-// lookupTwo is for two ints, in a batch without nulls.
-func (t *Table) lookupTwo(key, second *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	v, u, at0, at1, nulls := key.Ints, second.Ints, t.keyAt[0], t.keyAt[1], t.nullAt
-	x := &t.index
-next:
-	for i, r := range rows {
-		h, k, l := hashes[i], uint64(v[r]), uint64(u[r])
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				id := uint32(s) - 1
-				if w := t.rows.At(id); w[at0] == k && w[at1] == l && (nulls < 0 || w[nulls] == 0) {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			id := t.rows.Add()
-			w := t.rows.At(id)
-			w[t.hashAt], w[at0], w[at1] = h, k, l
-			x.insert(h, id)
-			ids[i] = id
-		}
-	}
-}
-
-func (t *Table) lookupAny(keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	x := &t.index
-next:
-	for i, r := range rows {
-		h := hashes[i]
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				if id := uint32(s) - 1; t.equal(id, h, keys, int(r)) {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			ids[i] = t.add(h, keys, int(r))
-		}
-	}
-}
-
-// equal reports whether the row has the key at row r of keys.
-func (t *Table) equal(id uint32, h uint64, keys []*vec.Column, r int) bool {
-	w := t.rows.At(id)
-	if w[t.hashAt] != h {
-		return false
-	}
-	for k := range t.keys {
-		null := keys[k].Null(r)
-		if t.nullAt >= 0 && w[t.nullAt+k>>6]>>(k&63)&1 != boolWord(null) {
-			return false
-		}
-		if !null && !t.keys[k].Equal(w[t.keyAt[k]:], &t.arena, keys[k], r) {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *Table) add(h uint64, keys []*vec.Column, r int) uint32 {
