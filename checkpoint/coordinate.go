@@ -128,6 +128,9 @@ func (c *Coordinator) Start(now int64, tasks int, first ID) []Action {
 	return c.settle()
 }
 
+// Skip says that ids below next may not be used: the store gives them out itself. It may be called after each Trigger.
+func (c *Coordinator) Skip(next ID) { c.next = max(c.next, next) }
+
 // Tick says what time it is.
 func (c *Coordinator) Tick(now int64) []Action {
 	c.clock(now)

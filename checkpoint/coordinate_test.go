@@ -89,6 +89,8 @@ func event(t *testing.T, c *Coordinator, tasks int, f []string) (out []Action) {
 	}
 	now := int64(num(f[0]))
 	switch arg(1) {
+	case "skip":
+		c.Skip(ID(num(arg(2))))
 	case "tick":
 		return c.Tick(now)
 	case "ask", "stop": // ask TOKEN [NAME]
