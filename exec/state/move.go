@@ -16,34 +16,48 @@ func (t *Table) Owned(owns func(hash uint64) bool) []uint32 {
 	return ids
 }
 
-// MoveText stores a copy of a text of another arena, in two words that are zero or were freed.
-func MoveText(w []uint64, a *Arena, from []uint64, fromArena *Arena) {
-	c := Cell{Words: 2}
-	c.Move(w, a, from, fromArena)
-}
-
-// Take adds the set of the owner row from of src, which is one of other, to that of the owner row to of own.
-func (s *Sets) Take(own *Rows, off int, to uint32, other *Sets, src *Rows, srcOff int, from uint32) {
-	f := src.At(from)[srcOff : srcOff+SetWords]
-	words := other.Entries(f, nil)
+// Adopt makes a set of another Sets, whose words are in o, one of its own.
+func (s *Sets) Adopt(o []uint64, other *Sets) {
+	words := other.Entries(o, nil)
 	var counts []int64
 	if s.counted {
-		counts = other.Counts(f, nil)
+		counts = other.Counts(o, nil)
 	}
+	clear(o[:SetWords])
+	var rows []uint32
 	for len(words) > 0 {
 		n := min(len(words), vec.MaxRows)
-		cols := other.Values(words[:n])
-		owners, rows := make([]uint32, n), make([]uint32, n)
-		for i := range n {
-			owners[i], rows[i] = to, uint32(i)
+		for i := len(rows); i < n; i++ {
+			rows = append(rows, uint32(i))
 		}
+		own := s.wordsOf(n, rows[:n], other.Values(words[:n]))
 		if words = words[n:]; s.counted {
-			s.AddCounts(own, off, owners, n, rows, cols, counts[:n])
+			s.count(o, own, counts[:n], 0)
 			counts = counts[n:]
 		} else {
-			s.Add(own, off, owners, n, rows, cols, 1)
+			s.insert(o, own)
 		}
 	}
+}
+
+// Adopt makes a list of another Lists, whose words are in own, one of its own. move is called for each entry.
+func (l *Lists) Adopt(own []uint64, other *Lists, move func(entry []uint64)) {
+	theirs := [ListWords]uint64(own)
+	clear(own[:ListWords])
+	other.Each(theirs[:], func(entry []uint64) {
+		e := l.Append(own)
+		copy(e, entry)
+		move(e)
+	})
+}
+
+// Adopt makes a value of another arena one of a, in place.
+func (c *Cell) Adopt(w []uint64, a, other *Arena) { c.Move(w, a, w, other) }
+
+// AdoptText makes a text of another arena one of a, in place.
+func AdoptText(w []uint64, a, other *Arena) {
+	c := Cell{Words: 2}
+	c.Adopt(w, a, other)
 }
 
 // Each calls f for the rows, a batch at a time in the order in which they came; they have event times.

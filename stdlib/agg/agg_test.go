@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -87,6 +88,42 @@ func repeat(g spec.Groups, i, n int) spec.Groups {
 	return out
 }
 
+// moved computes the result where the aggregate is saved and loaded half way, and where another one takes the group over.
+func (b *bench) moved(out map[string]any, of string, make func() spec.Aggregate, in *spec.Input) {
+	half := len(in.Rows) / 2
+	first, second := *in, *in
+	first.Rows, second.Rows = in.Rows[:half], in.Rows[half:]
+	a := make()
+	g := groups(state.NewRows(a.Words()), 3)
+	a.Add(repeat(g, 0, half), &first) // not of our group
+	a.Add(repeat(g, 1, half), &first)
+	a.Add(repeat(g, 2, half), &first)
+	a.Free(spec.Groups{Rows: g.Rows, IDs: g.IDs[2:]})
+
+	w := checkpoint.NewWriter(1, 0)
+	a.Save(w)
+	g.Rows.Save(w)
+	data, _, _ := w.Output()
+	r := checkpoint.NewReader(1, data)
+	loaded, rows := make(), state.NewRows(a.Words())
+	require.NoError(b.t, loaded.Load(r))
+	require.NoError(b.t, rows.Load(r))
+	require.NoError(b.t, r.Done())
+	ours := spec.Groups{Rows: rows, IDs: g.IDs}
+	loaded.Add(repeat(ours, 1, len(second.Rows)), &second)
+	out["saved"+of] = loaded.Result(ours).Value(1)
+
+	other := make()
+	to := groups(state.NewRows(a.Words()), 2)
+	other.Add(repeat(to, 0, len(in.Rows)), in)
+	copy(to.Rows.At(1), g.Rows.At(1))
+	other.Adopt(spec.Groups{Rows: to.Rows, IDs: to.IDs[1:]}, a)
+	a.Free(spec.Groups{Rows: g.Rows, IDs: g.IDs[:2]})
+	a.Add(repeat(groups(g.Rows, 1), 0, len(in.Rows)), in) // takes memory that was freed
+	other.Add(repeat(to, 1, len(second.Rows)), &second)
+	out["adopted"+of] = other.Result(to).Value(1)
+}
+
 // results computes the result in each way: all at once, merged from parts, shipped as partial results, with other rows
 // added and taken back.
 func (b *bench) results(rows, others [][]any) map[string]any {
@@ -105,7 +142,9 @@ func (b *bench) results(rows, others [][]any) map[string]any {
 	out["at once"] = a.Result(g).Value(0)
 	a.Free(g)
 
+	b.moved(out, "", b.new, in)
 	if b.def.Doc.Name != "any" {
+		b.moved(out, " of a multiset", func() spec.Aggregate { return spec.Multiset(b.new(), b.types, b.def.Ordered) }, in)
 		a = b.new()
 		g = groups(state.NewRows(a.Words()), 4)
 		part := spec.Groups{Rows: g.Rows}

@@ -2,10 +2,12 @@ package agg
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"github.com/axiomhq/hyperloglog"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
@@ -106,6 +108,9 @@ func (h *hashes) encode(p []byte) []byte {
 }
 
 func (h *hashes) decode(s string) error {
+	if s == "" {
+		return errors.New("an empty set of hashes")
+	}
 	if s[0] == 0 {
 		for p := []byte(s[1:]); len(p) >= 8; p = p[8:] {
 			h.few = append(h.few, binary.LittleEndian.Uint64(p))
@@ -181,4 +186,24 @@ func (a *approxDistinct) AddPartial(g spec.Groups, in *spec.Input) {
 		must(h.decode(in.Args[0].Strs[r]))
 		must(a.held.at(&g.Words(i)[0]).merge(&h))
 	}
+}
+
+func (a *approxDistinct) Save(w *checkpoint.Writer) {
+	a.held.save(w, func(h *hashes, w *checkpoint.Writer) { w.Bytes(h.encode(nil)) })
+}
+
+func (a *approxDistinct) Load(r *checkpoint.Reader) error {
+	return a.held.load(r, func(h *hashes, r *checkpoint.Reader) {
+		if err := h.decode(r.String()); err != nil {
+			r.Fail("%w", err)
+		}
+	})
+}
+
+func (a *approxDistinct) Adopt(g spec.Groups, other spec.Aggregate) {
+	a.held.adopt(g, &other.(*approxDistinct).held, func(h *hashes) *hashes {
+		var own hashes
+		must(own.merge(h))
+		return &own
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/DataDog/sketches-go/ddsketch/mapping"
 	"github.com/DataDog/sketches-go/ddsketch/store"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
@@ -149,4 +150,62 @@ func (a *approxQuantile) AddPartial(g spec.Groups, in *spec.Input) {
 		must(err)
 		a.at(&g.Words(i)[0]).merge(&sketch{dd: dd, neg: binary.LittleEndian.Uint64(p), pos: binary.LittleEndian.Uint64(p[8:]), nan: binary.LittleEndian.Uint64(p[16:])})
 	}
+}
+
+func (a *approxQuantile) Save(w *checkpoint.Writer) {
+	a.held.save(w, func(s *sketch, w *checkpoint.Writer) {
+		for _, n := range []uint64{s.neg, s.pos, s.nan} {
+			w.Uint(n)
+		}
+		w.Float(s.dd.GetZeroCount())
+		for _, bins := range []store.Store{s.dd.GetPositiveValueStore(), s.dd.GetNegativeValueStore()} {
+			n := 0
+			bins.ForEach(func(int, float64) bool { n++; return false })
+			w.Uint(uint64(n))
+			bins.ForEach(func(i int, count float64) bool {
+				w.Int(int64(i))
+				w.Float(count)
+				return false
+			})
+		}
+	})
+}
+
+func (a *approxQuantile) Load(r *checkpoint.Reader) error {
+	most := int64(a.mapping.Index(math.MaxFloat64)) + 1 // bins that there can be, on either side
+	count := func() float64 {
+		n := r.Float()
+		if !(n >= 0 && n <= math.MaxInt64) {
+			r.Fail("a count that cannot be")
+			return 0
+		}
+		return n
+	}
+	return a.held.load(r, func(s *sketch, r *checkpoint.Reader) {
+		s.neg, s.pos, s.nan = r.Uint(), r.Uint(), r.Uint()
+		s.dd = ddsketch.NewDDSketchFromStoreProvider(a.mapping, store.BufferedPaginatedStoreConstructor)
+		if n := count(); n > 0 {
+			must(s.dd.AddWithCount(0, n))
+		}
+		for _, bins := range []store.Store{s.dd.GetPositiveValueStore(), s.dd.GetNegativeValueStore()} {
+			for range r.Count(9) {
+				i, n := r.Int(), count()
+				if i < -most || i > most {
+					r.Fail("a bin that cannot be")
+				}
+				if r.Err() != nil {
+					return
+				}
+				bins.AddWithCount(int(i), n)
+			}
+		}
+	})
+}
+
+func (a *approxQuantile) Adopt(g spec.Groups, other spec.Aggregate) {
+	a.held.adopt(g, &other.(*approxQuantile).held, func(s *sketch) *sketch {
+		own := *s
+		own.dd = s.dd.Copy()
+		return &own
+	})
 }

@@ -3,6 +3,7 @@ package agg
 import (
 	"cmp"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -169,5 +170,23 @@ func (c *chosen) AddPartial(g spec.Groups, in *spec.Input) {
 	g, sel := in.NotNull(g)
 	for i, r := range sel {
 		c.put(g.Words(i), times[r], uint64(places[r]), in.Args[:n-2], int(r))
+	}
+}
+
+func (c *chosen) Save(w *checkpoint.Writer) { c.arena.Save(w) }
+
+func (c *chosen) Load(r *checkpoint.Reader) error { return c.arena.Load(r) }
+
+func (c *chosen) Adopt(g spec.Groups, other spec.Aggregate) {
+	from := &other.(*chosen).arena
+	for i := range g.IDs {
+		w := g.Words(i)
+		if w[0] == 0 {
+			continue
+		}
+		c.value.Adopt(w[chValue:], &c.arena, from)
+		if c.byAt > 0 {
+			c.by.Adopt(w[c.byAt:], &c.arena, from)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -148,5 +149,22 @@ func (c *collect) Free(g spec.Groups) {
 			c.lists.Each(w, func(e []uint64) { c.cell.Free(e[coValue:], &c.arena) })
 		}
 		c.lists.Free(w)
+	}
+}
+
+func (c *collect) Save(w *checkpoint.Writer) {
+	c.lists.Save(w)
+	c.arena.Save(w)
+}
+
+func (c *collect) Load(r *checkpoint.Reader) error {
+	c.lists.Load(r)
+	return c.arena.Load(r)
+}
+
+func (c *collect) Adopt(g spec.Groups, other spec.Aggregate) {
+	o := other.(*collect)
+	for i := range g.IDs {
+		c.lists.Adopt(g.Words(i), o.lists, func(e []uint64) { c.cell.Adopt(e[coValue:], &c.arena, &o.arena) })
 	}
 }

@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -102,5 +103,17 @@ func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
 			}
 			d.sets.Add(g.Rows, g.Off, d.ids, values[0].Len(), d.rows, values, 1)
 		}
+	}
+}
+
+func (d *distinct) Save(w *checkpoint.Writer) { d.sets.Save(w) }
+
+func (d *distinct) Load(r *checkpoint.Reader) error { return d.sets.Load(r) }
+
+func (d *distinct) Adopt(g spec.Groups, other spec.Aggregate) { d.adopt(g, other.(*distinct)) }
+
+func (d *distinct) adopt(g spec.Groups, other *distinct) {
+	for i := range g.IDs {
+		d.sets.Adopt(g.Words(i), other.sets)
 	}
 }

@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -119,3 +120,18 @@ func (e *intExtreme) Result(g spec.Groups) *vec.Column {
 }
 
 func (e *intExtreme) AddPartial(g spec.Groups, in *spec.Input) { e.Add(g, in) }
+
+func (e *extreme) Save(w *checkpoint.Writer) { e.arena.Save(w) }
+
+func (e *extreme) Load(r *checkpoint.Reader) error { return e.arena.Load(r) }
+
+func (e *extreme) Adopt(g spec.Groups, other spec.Aggregate) {
+	if e.cell.Words == 1 {
+		return
+	}
+	for i := range g.IDs {
+		if w := g.Words(i); w[0] != 0 {
+			e.cell.Adopt(w[1:], &e.arena, &other.(*extreme).arena)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package agg
 
 import (
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -61,5 +62,46 @@ func (h *handles[T]) column(g spec.Groups, encode func(*T, []byte) []byte) *vec.
 func must(err error) {
 	if err != nil {
 		panic(err)
+	}
+}
+
+// save writes the values, one by one.
+func (h *handles[T]) save(w *checkpoint.Writer, one func(*T, *checkpoint.Writer)) {
+	w.Uint(uint64(len(h.held)))
+	for _, v := range h.held {
+		if w.Bool(v != nil); v != nil {
+			one(v, w)
+		}
+	}
+}
+
+// load reads what save wrote.
+func (h *handles[T]) load(r *checkpoint.Reader, one func(*T, *checkpoint.Reader)) error {
+	*h = handles[T]{}
+	for range r.Count(1) {
+		var v *T
+		if r.Bool() {
+			v = new(T)
+			one(v, r)
+		} else {
+			h.free = append(h.free, uint64(len(h.held)+1))
+		}
+		h.held = append(h.held, v)
+	}
+	if r.Err() != nil {
+		*h = handles[T]{}
+	}
+	return r.Err()
+}
+
+// adopt takes over the groups whose words were copied from groups of other.
+func (h *handles[T]) adopt(g spec.Groups, other *handles[T], clone func(*T) *T) {
+	for i := range g.IDs {
+		if w := g.Words(i); w[0] != 0 {
+			v := clone(other.get(w[0]))
+			w[0] = 0
+			h.at(&w[0])
+			h.held[w[0]-1] = v
+		}
 	}
 }

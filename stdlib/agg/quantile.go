@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -136,5 +137,15 @@ func (q *quantile) place(n int) (lo, hi int, f float64) {
 func (q *quantile) Free(g spec.Groups) {
 	for i := range g.IDs {
 		q.lists.Free(g.Words(i))
+	}
+}
+
+func (q *quantile) Save(w *checkpoint.Writer) { q.lists.Save(w) }
+
+func (q *quantile) Load(r *checkpoint.Reader) error { return q.lists.Load(r) }
+
+func (q *quantile) Adopt(g spec.Groups, other spec.Aggregate) {
+	for i := range g.IDs {
+		q.lists.Adopt(g.Words(i), other.(*quantile).lists, func([]uint64) {})
 	}
 }

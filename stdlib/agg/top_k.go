@@ -111,3 +111,5 @@ func (t *topK) AddPartial(g spec.Groups, in *spec.Input) {
 		}
 	}
 }
+
+func (t *topK) Adopt(g spec.Groups, other spec.Aggregate) { t.adopt(g, &other.(*topK).distinct) }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -21,6 +22,13 @@ type Aggregate interface {
 	Result(g Groups) *vec.Column
 	// Free forgets what is kept outside the words for the groups. The words are void after it.
 	Free(g Groups)
+	// Save writes what is kept outside the words; those are saved with the groups.
+	Save(w *checkpoint.Writer)
+	// Load restores what Save wrote, in place of what there is.
+	Load(r *checkpoint.Reader) error
+	// Adopt takes groups over whose words were copied from groups of other, an aggregate of the same call in another
+	// task: what the words refer to there, it copies. other stays as it was.
+	Adopt(g Groups, other Aggregate)
 }
 
 // Retractor is an Aggregate that can take rows back exactly.
@@ -49,6 +57,15 @@ type Flat struct{}
 
 // Free has nothing to forget.
 func (Flat) Free(Groups) {}
+
+// Save has nothing to write.
+func (Flat) Save(*checkpoint.Writer) {}
+
+// Load has nothing to read.
+func (Flat) Load(*checkpoint.Reader) error { return nil }
+
+// Adopt has nothing to copy.
+func (Flat) Adopt(Groups, Aggregate) {}
 
 // KeepsNothing marks the aggregate as one whose groups need no Free.
 func (Flat) KeepsNothing() {}

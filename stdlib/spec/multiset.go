@@ -3,6 +3,7 @@ package spec
 import (
 	"slices"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -159,5 +160,16 @@ func (m *multiset) fill(id uint32, entries []uint64, counts []int64) {
 func (m *multiset) Free(g Groups) {
 	for i := range g.IDs {
 		m.sets.Free(g.Words(i))
+	}
+}
+
+// Save writes the rows of all groups. What the inner aggregate keeps is only there while results are made.
+func (m *multiset) Save(w *checkpoint.Writer) { m.sets.Save(w) }
+
+func (m *multiset) Load(r *checkpoint.Reader) error { return m.sets.Load(r) }
+
+func (m *multiset) Adopt(g Groups, other Aggregate) {
+	for i := range g.IDs {
+		m.sets.Adopt(g.Words(i), other.(*multiset).sets)
 	}
 }
