@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/zeebo/xxh3"
@@ -33,6 +34,10 @@ func Hash(b *Batch, cols []*Column, out []uint64) {
 			hashInts(b.Sel, c.Ints, out, k == 0)
 			continue
 		}
+		if c.Valid == nil && (c.Type.Kind == types.String || c.Type.Kind == types.Bytes) {
+			hashTexts(b, c.Strs, out, k == 0)
+			continue
+		}
 		for i := range out {
 			h := c.HashRow(b.Row(i))
 			if k > 0 {
@@ -60,6 +65,20 @@ func hashInts(sel []uint32, v []int64, out []uint64, first bool) {
 	default:
 		for i, r := range sel {
 			out[i] = mix(out[i]^HashInt(v[r]), 0x8ebc6af09c88c6e3)
+		}
+	}
+}
+
+// hashTexts looks for texts that are the one of the row before, in the same memory: those of a function of few values are.
+func hashTexts(b *Batch, v []string, out []uint64, first bool) {
+	last, of := "", xxh3.HashString("")
+	for i := range out {
+		s := v[b.Row(i)]
+		if len(s) != len(last) || unsafe.StringData(s) != unsafe.StringData(last) {
+			last, of = s, xxh3.HashString(s)
+		}
+		if out[i] = mix(out[i]^of, 0x8ebc6af09c88c6e3); first {
+			out[i] = of
 		}
 	}
 }

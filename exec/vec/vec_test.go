@@ -140,6 +140,14 @@ func TestEqualRowsHashAlikeAndCompareIsAnOrder(t *testing.T) {
 		all := make([]uint64, len(vs))
 		Hash(&Batch{N: len(vs), Cols: []*Column{c}}, b.Cols, all)
 		require.Equal(t, all[i], one[0])
+		require.Equal(t, c.HashRow(i), one[0])
+		// Nor on whether rows share their memory.
+		same := c.Gather([]uint32{uint32(j), uint32(i), uint32(i), uint32(j)})
+		two := make([]uint64, 4)
+		Hash(&Batch{N: 4}, []*Column{same, same}, two)
+		require.Equal(t, []uint64{two[3], two[2]}, two[:2])
+		Hash(&Batch{N: 4}, []*Column{same}, two)
+		require.Equal(t, []uint64{all[j], all[i], all[i], all[j]}, two)
 	})
 }
 

@@ -120,9 +120,10 @@ func (c *calls) each(rows *state.Rows, off int, ch changes, args []*vec.Column, 
 		return
 	}
 	c.in.Rows = ch.rows
+	one := c.one || allEqual(ch.ids)
 	for k, a := range c.aggs {
 		g := c.groups(k, rows, off, ch.ids)
-		g.One = c.one
+		g.One = one
 		c.in.Args = c.in.Args[:0]
 		for _, i := range c.args[k] {
 			c.in.Args = append(c.in.Args, args[i])
@@ -136,6 +137,16 @@ func (c *calls) each(rows *state.Rows, off int, ch changes, args []*vec.Column, 
 			a.Add(g, &c.in)
 		}
 	}
+}
+
+// allEqual reports whether all rows go to one group, as they often do where groups are days.
+func allEqual(ids []uint32) bool {
+	for _, id := range ids {
+		if id != ids[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // merge adds the groups from to the groups to, and leaves the former as they were.
