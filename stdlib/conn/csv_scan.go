@@ -84,7 +84,6 @@ func (l *csvLayout) op(f *jsonField) csvOp {
 	case f.typ.Kind == types.String:
 		return csvString
 	case f.typ.Kind == types.Int:
-		f.unit = 1
 		return csvInt
 	case f.typ.Kind == types.Time && f.unit != 0:
 		return csvEpoch

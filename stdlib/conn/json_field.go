@@ -17,8 +17,8 @@ type jsonField struct {
 	kind types.Kind
 	kids []*jsonField
 	deep int    // lists and objects around it
-	unit int64  // of a time written as number: nanoseconds; 0 otherwise
-	most int64  // of a time written as number: the highest one there is
+	unit int64  // of a time written as number: nanoseconds; 1 of an int; 0 otherwise
+	most int64  // where there is a unit: the highest number
 	seen uint64 // the last object in which it stood: jsonScan.object
 
 	keys  map[string]*jsonKey // of a record: what names its objects had, as far as they are remembered
@@ -45,6 +45,8 @@ func newJSONField(name, path string, t types.Type, deep int) *jsonField {
 		f.kids = []*jsonField{newJSONField("", path+"[]", *t.Elem, deep+1)}
 	case types.Record:
 		f.wants(t.Fields)
+	case types.Int:
+		f.unit, f.most = 1, math.MaxInt64
 	case types.Time:
 		f.unit = map[string]int64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[t.Format]
 		f.most = math.MaxInt64 / max(f.unit, 1)

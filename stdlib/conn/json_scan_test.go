@@ -13,6 +13,7 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // jsonCase returns the path of a case from elsewhere, and skips the test where they are not there.
@@ -494,4 +495,58 @@ func TestJSONKeyOrder(t *testing.T) {
 	for i, r := range d.rows {
 		require.Equal(t, want[i], showValue(r))
 	}
+}
+
+// TestJSONPlainAgainstCareful: plain text and digits, which are read on the way, give what the careful readers give. These
+// read text that was not searched for signs, and digits that a space follows.
+func TestJSONPlainAgainstCareful(t *testing.T) {
+	f := &jsonFormat{columns: jsonColumns("i: int?; s: string?; t: time ms?; u: time s?; f: float?")}
+	rapid.Check(t, func(rt *rapid.T) {
+		value := rapid.OneOf(
+			rapid.Map(rapid.Uint64(), func(n uint64) string { return fmt.Sprint(n) }),
+			rapid.Map(rapid.Int64(), func(n int64) string { return fmt.Sprint(n) }),
+			rapid.StringMatching(`[0-9]{0,18}`), rapid.StringMatching(`-?[0-9]{1,3}([.][0-9]{0,2})?([eE][+-]?[0-9]?)?`),
+			rapid.Map(rapid.StringN(0, 80, -1), func(s string) string { b, _ := json.Marshal(s); return string(b) }),
+			rapid.StringMatching(`"[ -~]{0,40}"?`), rapid.StringMatching("\"[a\\\\\"n\t\xc3\xa9]{0,8}\""),
+			rapid.SampledFrom([]string{"0", "01", "00", "9999999999999999", "12345678", "null", "true", "\"", "{}", "", "\"2026-01-31T00:00:00Z\""}))
+		var tight, loose strings.Builder
+		tight.WriteString("{}\n") // tells the style
+		loose.WriteString("{}\n")
+		n := rapid.IntRange(1, 4).Draw(rt, "rows")
+		for range n {
+			for k, name := range []string{"i", "s", "x", "t", "u", "f", "y"} {
+				v := value.Draw(rt, name)
+				sep := byte(',')
+				if k == 0 {
+					sep = '{'
+				}
+				fmt.Fprintf(&tight, "%c%q:%s", sep, name, v)
+				fmt.Fprintf(&loose, "%c%q:%s ", sep, name, v)
+			}
+			tight.WriteString("}\n")
+			loose.WriteString("}\n")
+		}
+		decode := func(text string, careful bool) jsonDecoded {
+			b := append(make([]byte, 0, len(text)+slack), text...)
+			l, err := f.open("x", b, true)
+			require.NoError(rt, err)
+			dec := l.decoder().(*jsonDecoder)
+			if careful {
+				dec.scan.signs = nil
+			}
+			d, out := jsonDecoded{failed: map[int]string{}}, parts{}
+			_, err = dec.decode(b, true, &out)
+			require.NoError(rt, err)
+			collectJSON(&out, &d, 0)
+			return d
+		}
+		have, want := decode(tight.String()+strings.Repeat(" ", 40), false), decode(loose.String(), true)
+		require.Equal(rt, fmt.Sprint(want.rows), fmt.Sprint(have.rows), tight.String())
+		require.Equal(rt, len(want.failed), len(have.failed), tight.String())
+		for row := range want.failed {
+			require.Contains(rt, have.failed, row)
+		}
+		have = decode(loose.String(), false) // the same text: the same messages
+		require.Equal(rt, want, have, loose.String())
+	})
 }

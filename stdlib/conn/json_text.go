@@ -22,6 +22,7 @@ const maxJSONDepth = 10_000
 // piece: strings are views into the block, or into an arena if they hold escapes. It belongs to one task.
 type jsonText struct {
 	lines  bool   // a newline ends the text: it is no blank between tokens
+	signs  *signs // what ends a plain run of a string, if the block has been searched for it; else nil
 	spaced bool   // blanks were seen; whoever asks resets it
 	at     int    // of the last failure
 	why    string // of the last failure: what is wrong at `at`
@@ -61,10 +62,13 @@ const (
 func (s *jsonText) str(b []byte, p int) (end int, plain bool) {
 	plain = true
 	for {
+		if s.signs != nil {
+			p = min(s.signs.from(p), len(b))
+		}
 		// Eight bytes at a time while all are plain: not below a blank or a quote (both at once: the quote with its
 		// second bit turned is 32, and what is below 32 stays there), no backslash, ASCII. A false alarm is only
 		// possible behind a true one, and the lowest counts.
-		for p+8 <= len(b) {
+		for s.signs == nil && p+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[p:])
 			quote, back := w^2*lowBits, w^'\\'*lowBits
 			if m := ((quote - 0x21*lowBits) | (back - lowBits) | w) & highBits; m != 0 {

@@ -92,6 +92,8 @@ func (l jsonLayout) decoder() decoder {
 	}
 	d := &jsonDecoder{layout: l, scan: newJSONScan(columns)}
 	d.scan.lines = l.style == jsonLines
+	d.signs = signs{eq: [3]byte{'"', '\\', '"'}, below: ' '}
+	d.scan.signs = &d.signs
 	return d
 }
 
@@ -103,6 +105,7 @@ type jsonDecoder struct {
 	room   int  // rows that the columns have room for
 	text   int  // where the part starts in the text
 	pieces jsonPieces
+	signs  signs   // what is not plain in a string
 	spare  []int32 // of a part that nobody reads any more
 }
 
@@ -114,6 +117,7 @@ func (d *jsonDecoder) decode(text []byte, final bool, out *parts) (used int, err
 		return 0, errors.New("a record longer than 2 GiB")
 	}
 	d.text = 0
+	d.signs.mark(text)
 	if d.layout.style == jsonLines {
 		used = d.lines(text, final, out)
 	} else {
