@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"strings"
 	"unsafe"
@@ -93,17 +94,15 @@ func AppendText(p []byte, w []uint64, a *Arena) []byte {
 	if n > inlineBytes {
 		return append(p, a.Get(w[1], n)...)
 	}
-	for i := range n {
-		p = append(p, inlineByte(w, i))
-	}
-	return p
+	var short [inlineBytes]byte
+	return append(p, inlineText(w, &short)[:n]...)
 }
 
-func inlineByte(w []uint64, i int) byte {
-	if i < 4 {
-		return byte(w[0] >> (32 + 8*i))
-	}
-	return byte(w[1] >> (8 * (i - 4)))
+// inlineText writes the bytes of an inline text, and zeros behind it.
+func inlineText(w []uint64, short *[inlineBytes]byte) []byte {
+	binary.LittleEndian.PutUint32(short[:4], uint32(w[0]>>32))
+	binary.LittleEndian.PutUint64(short[4:], w[1])
+	return short[:]
 }
 
 // Free forgets the value.
@@ -214,10 +213,7 @@ func textView(w []uint64, a *Arena, short *[inlineBytes]byte) []byte {
 	if n > inlineBytes {
 		return a.Get(w[1], n)
 	}
-	for i := range n {
-		short[i] = inlineByte(w, i)
-	}
-	return short[:n]
+	return inlineText(w, short)[:n]
 }
 
 // compareFloats orders numbers with NaN above all.

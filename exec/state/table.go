@@ -201,6 +201,11 @@ func (t *Table) Keys(ids []uint32) []*vec.Column {
 
 func (t *Table) key(k int, ids []uint32) *vec.Column {
 	c, at := &t.keys[k], t.keyAt[k]
+	if c.kind == types.String {
+		col := t.texts(ids, at, c.Type)
+		t.markNulls(col, ids, k)
+		return col
+	}
 	if c.Words == 2 {
 		b := NewBuf(c.Type)
 		for _, id := range ids {
@@ -226,17 +231,45 @@ func (t *Table) key(k int, ids []uint32) *vec.Column {
 			}
 		}
 	}
-	if t.nullAt >= 0 {
-		for i, id := range ids {
-			if t.isNull(id, k) {
-				if col.Valid == nil {
-					col.Valid = vec.FullBitmap(len(ids))
-				}
-				col.Valid.Clear(i)
-			}
+	t.markNulls(col, ids, k)
+	return col
+}
+
+// texts returns the texts at word at of the rows, in one block. Rows of one text, side by side, share it.
+func (t *Table) texts(ids []uint32, at int, ty types.Type) *vec.Column {
+	size, last := 0, [2]uint64{} // of the empty text
+	for _, id := range ids {
+		if w := [2]uint64(t.rows.At(id)[at:]); w != last {
+			size, last = size+int(uint32(w[0])), w
 		}
 	}
+	col, block, text := vec.New(ty, len(ids)), make([]byte, 0, size), ""
+	last = [2]uint64{}
+	for i, id := range ids {
+		if w := [2]uint64(t.rows.At(id)[at:]); w != last {
+			last = w
+			from := len(block)
+			block = AppendText(block, w[:], &t.arena)
+			text = view(block[from:])
+		}
+		col.Strs[i] = text
+	}
 	return col
+}
+
+// markNulls sets which rows of col, the k-th key of the rows, are null.
+func (t *Table) markNulls(col *vec.Column, ids []uint32, k int) {
+	if t.nullAt < 0 {
+		return
+	}
+	for i, id := range ids {
+		if t.isNull(id, k) {
+			if col.Valid == nil {
+				col.Valid = vec.FullBitmap(len(ids))
+			}
+			col.Valid.Clear(i)
+		}
+	}
 }
 
 func (t *Table) isNull(id uint32, k int) bool {
