@@ -82,6 +82,7 @@ type Channel struct {
 	Rows      int64  `cbor:"8,keyasint,omitempty"`
 	Blocks    []Ref  `cbor:"9,keyasint,omitempty"`
 	Schema    []byte `cbor:"10,keyasint,omitempty"` // opaque
+	Old       bool   `cbor:"11,keyasint,omitempty"` // it was in flight already when the run was restored at another width
 }
 
 // Ref names a block of the store. The zero Ref names none.

@@ -9,34 +9,57 @@ import (
 
 func stack() []byte { return debug.Stack() }
 
-// Build makes the tasks, channels and operators of a graph, for a scheduler to step. The closers release what they
-// opened, in order; they are returned with an error, too.
-func Build(g *Graph, env *Env) (tasks []*Task, closers []func() error, err error) {
-	b := &builder{env: env, tasks: map[*Group][]*Task{}}
+// Setup says how a run begins and what it keeps.
+type Setup struct {
+	From        *Restore     // nil: afresh
+	Checkpoints *Checkpoints // nil: none
+}
+
+// Build makes the tasks, channels and operators of a graph, for a scheduler to step. The run is returned with an error,
+// too: it must be closed.
+func Build(g *Graph, env *Env, o Setup) (*Run, error) {
+	r := &Run{env: env, done: make(chan struct{})}
+	b := &builder{env: env, tasks: map[*Group][]*Task{}, from: o.From, run: r}
+	if err := b.build(g); err != nil {
+		return r, err
+	}
+	if o.Checkpoints != nil {
+		r.keeper = newKeeper(r, o.Checkpoints)
+		r.keeper.storage.begun.Store(o.From != nil)
+	}
+	return r, nil
+}
+
+func (b *builder) build(g *Graph) error {
 	for _, gr := range g.Groups {
 		for i := range gr.Width {
-			t := &Task{name: fmt.Sprintf("%s[%d]", gr.Name, i), env: env, wake: make(chan struct{}, 1)}
+			number := len(b.run.tasks)
+			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, index: i, width: gr.Width, env: b.env, finished: func() { b.run.taskEnded(number) }}
 			b.tasks[gr] = append(b.tasks[gr], t)
-			tasks = append(tasks, t)
+			b.run.tasks = append(b.run.tasks, t)
 		}
 	}
 	b.channels(g)
 	for _, gr := range g.Groups {
 		if err := b.group(gr); err != nil {
-			return nil, b.closers, err
+			return err
 		}
 	}
-	for _, t := range tasks {
+	for _, t := range b.run.tasks {
 		t.mayEnd = b.satisfier
 	}
-	return tasks, b.closers, nil
+	if b.from == nil {
+		return nil
+	}
+	return b.from.into(g, b)
 }
 
 type builder struct {
 	env     *Env
+	from    *Restore
 	tasks   map[*Group][]*Task
 	writers map[*Edge][]*writer // one a producer
-	closers []func() error
+	run     *Run
 	// satisfier tells that the graph has a Satisfier: only then do tasks ask whether their rows are still wanted.
 	satisfier bool
 }
@@ -46,14 +69,11 @@ func (b *builder) channels(g *Graph) {
 	b.writers = map[*Edge][]*writer{}
 	for _, e := range g.Edges {
 		from, to := b.tasks[e.From], b.tasks[e.To]
-		limits := e.Limits
-		if limits == (Limits{}) {
-			limits = DefaultLimits
-		}
+		limits := e.limits()
 		ws := make([]*writer, len(from))
 		into := make([][]*Channel, len(to))
 		for i, p := range from {
-			ws[i] = &writer{spread: e.Spread, keys: e.Keys, keep: e.Keep}
+			ws[i] = &writer{spread: e.Spread, keys: e.Keys, keep: e.Keep, chunk: &p.chunk}
 			for k, c := range to {
 				if e.Spread == Rebalance && len(from) == len(to) && i != k {
 					continue
@@ -61,6 +81,7 @@ func (b *builder) channels(g *Graph) {
 				ch := NewChannel(limits, c.Wake, p.Wake)
 				ws[i].chans = append(ws[i].chans, ch)
 				into[k] = append(into[k], ch)
+				c.inputs = append(c.inputs, inputOf{edge: e, from: i, fromWidth: len(from), ch: ch})
 			}
 		}
 		b.writers[e] = ws
@@ -80,7 +101,11 @@ func (b *builder) group(gr *Group) error {
 		for i, t := range tasks {
 			hosts[i] = &Host{Env: b.env, Wake: t.Wake}
 		}
-		sources, err := gr.Source(hosts)
+		restore, err := b.from.source(gr.ID)
+		if err != nil {
+			return err
+		}
+		sources, err := gr.Source(hosts, restore)
 		if err != nil {
 			return err
 		}
@@ -88,10 +113,10 @@ func (b *builder) group(gr *Group) error {
 			return fmt.Errorf("%s: source made %d parts for %d tasks", gr.Name, len(sources), len(tasks))
 		}
 		for i, t := range tasks {
-			t.source = noSource{}
+			t.source, t.parts = noSource{}, len(sources)
 			if i < len(sources) {
 				t.source = sources[i]
-				b.closers = append(b.closers, sources[i].Close)
+				b.run.closers = append(b.run.closers, sources[i].Close)
 			}
 		}
 	}
@@ -102,7 +127,9 @@ func (b *builder) group(gr *Group) error {
 			return err
 		}
 		if gr.Source != nil {
-			t.root = &Out{ports: ports, fail: &t.fail}
+			t.feed = &feed{}
+			t.root = &Out{feed: t.feed, fail: &t.fail}
+			t.heads = &Out{ports: ports, fail: &t.fail}
 			continue
 		}
 		t.head = ports[0][0].node
@@ -139,9 +166,14 @@ func (b *builder) node(spec *Node, t *Task, i int, made map[*Node]*node) (*node,
 		return nil, err
 	}
 	if c, ok := op.(interface{ Close() error }); ok {
-		b.closers = append(b.closers, c.Close)
+		b.run.closers = append(b.run.closers, c.Close)
 	}
-	n := &node{name: spec.Name, op: op, w: types.MinInstant, sink: spec.Sink}
+	if s, ok := op.(*SinkOperator); ok {
+		if c, ok := s.Sink.(Committer); ok {
+			b.run.committers = append(b.run.committers, c)
+		}
+	}
+	n := &node{id: spec.ID, fit: spec.Fit, name: spec.Name, spec: spec, op: op, w: types.MinInstant, sink: spec.Sink}
 	made[spec] = n
 	ports, err := b.ports(spec.Ports, t, i, made)
 	if err != nil {

@@ -3,7 +3,6 @@ package exec
 import (
 	"sync"
 
-	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 )
 
@@ -33,19 +32,14 @@ type Channel struct {
 	bytes  int
 	full   bool
 	closed bool // the consumer wants nothing more
-	marks  []mark
+	part   bool // rows of the first item have been taken
+	cuts   []*cut
 }
 
 // queued is an item with what it was counted as: a batch that is looked at again must not be counted differently.
 type queued struct {
 	Item
 	rows, bytes int
-}
-
-// mark says that everything up to item At was pushed before the producer's snapshot ID.
-type mark struct {
-	ID checkpoint.ID
-	At uint64
 }
 
 // NewChannel returns an empty channel. The functions wake the consumer when items come and the producer when there is
@@ -58,12 +52,15 @@ func NewChannel(l Limits, consumer, producer func()) *Channel {
 func (c *Channel) Push(it Item) {
 	c.mu.Lock()
 	if c.closed {
+		for _, k := range c.cuts {
+			k.keep(it)
+		}
 		c.mu.Unlock()
 		return
 	}
 	if it.Kind == Watermark && c.count > 0 {
 		// A watermark that nobody has taken yet is replaced by the later one right behind it.
-		if last := &c.items[(c.start+c.count-1)&(len(c.items)-1)]; last.Kind == Watermark && !c.marked(c.taken+uint64(c.count)) {
+		if last := &c.items[(c.start+c.count-1)&(len(c.items)-1)]; last.Kind == Watermark && !c.marked() {
 			last.W = it.W
 			c.mu.Unlock()
 			return
@@ -91,33 +88,72 @@ func (c *Channel) Push(it Item) {
 	c.wakeTo()
 }
 
-// Next takes the first item.
-func (c *Channel) Next() (it Item, ok bool) {
+// Got says what Next found.
+type Got uint8
+
+// What Next found.
+const (
+	Nothing Got = iota
+	Taken
+	AtMark // a snapshot of the consumer must come first
+)
+
+// Next takes the first item or, of a batch, at most its first max rows; the others stay the first item. It takes
+// nothing beyond the mark of a snapshot that the consumer has not taken: it then returns AtMark and a mark item.
+func (c *Channel) Next(max int) (it Item, got Got) {
 	c.mu.Lock()
+	if len(c.cuts) > 0 && !c.part {
+		if k := c.waits(); k != nil {
+			c.mu.Unlock()
+			return Item{Kind: markItem, N: int64(k.id), Aligned: k.aligned}, AtMark
+		}
+	}
 	if c.count == 0 {
 		c.mu.Unlock()
-		return Item{}, false
+		return Item{}, Nothing
 	}
-	q := c.items[c.start]
+	q := &c.items[c.start]
 	it = q.Item
-	c.items[c.start] = queued{}
-	c.start = (c.start + 1) & (len(c.items) - 1)
-	c.count--
-	c.taken++
 	wake := false
-	if it.Batch != nil {
+	if n := q.rows; n > max {
+		rest := it.Batch
+		it.Batch = rest.Slice(0, max)
+		q.Batch = rest.Slice(max, n)
+		q.rows -= max
+		c.part = true
+		c.rows -= max
+	} else {
 		c.rows -= q.rows
 		c.bytes -= q.bytes
+		*q = queued{}
+		c.start = (c.start + 1) & (len(c.items) - 1)
+		c.count--
+		c.taken++
+		c.part = false
 		// Half empty, not one below the limit: so that the producer gets a run of work and not one batch.
 		if c.full && c.rows <= c.limits.Rows/2 && c.bytes <= c.limits.Bytes/2 {
 			c.full, wake = false, true
 		}
 	}
+	for _, k := range c.cuts {
+		k.keep(it)
+	}
 	c.mu.Unlock()
 	if wake {
 		c.wakeUp()
 	}
-	return it, true
+	return it, Taken
+}
+
+// peek returns the kind and the number of the first item.
+func (c *Channel) peek() (kind ItemKind, n int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == 0 {
+		return 0, 0, false
+	}
+	it := c.item(0)
+	return it.Kind, it.N, true
 }
 
 // Full reports whether the channel is at its limit.
@@ -127,14 +163,25 @@ func (c *Channel) Full() bool {
 	return c.full
 }
 
-// Close tells that the consumer wants nothing more: what waits is dropped, and so is what is pushed later.
+// Close tells that the consumer wants nothing more: what waits is dropped, and so is what is pushed later, except from
+// the snapshots that the consumer took before.
 func (c *Channel) Close() {
 	c.mu.Lock()
-	c.closed, c.full = true, false
+	if !c.closed {
+		for _, k := range c.cuts {
+			for i := range c.count {
+				k.keep(c.item(i))
+			}
+		}
+	}
+	c.closed, c.full, c.part = true, false, false
+	c.taken += uint64(c.count)
 	c.items, c.start, c.count, c.rows, c.bytes = make([]queued, 1), 0, 0, 0, 0
 	c.mu.Unlock()
 	c.wakeUp()
 }
+
+func (c *Channel) item(i int) Item { return c.items[(c.start+i)&(len(c.items)-1)].Item }
 
 // Closed reports whether the consumer wants nothing more.
 func (c *Channel) Closed() bool {
@@ -148,56 +195,4 @@ func (c *Channel) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count
-}
-
-// Mark notes the producer's snapshot id at the present tail and returns the tail's number. What the consumer has not
-// taken when it takes its own snapshot id, up to there, is in flight: the interval (taken, tail].
-func (c *Channel) Mark(id checkpoint.ID) uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := c.taken + uint64(c.count)
-	c.marks = append(c.marks, mark{id, at})
-	return at
-}
-
-func (c *Channel) marked(at uint64) bool {
-	for _, m := range c.marks {
-		if m.At == at {
-			return true
-		}
-	}
-	return false
-}
-
-// Interval returns the items in flight for snapshot id, if the consumer takes its snapshot now: those not taken that
-// were pushed before the producer's mark. known is false while the producer has not marked id.
-func (c *Channel) Interval(id checkpoint.ID) (items []Item, known bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range c.marks {
-		if m.ID != id {
-			continue
-		}
-		for i := range c.count {
-			if c.taken+uint64(i)+1 > m.At {
-				break
-			}
-			items = append(items, c.items[(c.start+i)&(len(c.items)-1)].Item)
-		}
-		return items, true
-	}
-	return nil, false
-}
-
-// Unmark forgets the marks up to and including id.
-func (c *Channel) Unmark(id checkpoint.ID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	keep := c.marks[:0]
-	for _, m := range c.marks {
-		if m.ID > id {
-			keep = append(keep, m)
-		}
-	}
-	c.marks = keep
 }

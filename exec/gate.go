@@ -1,17 +1,21 @@
 package exec
 
-import "github.com/ebb-lang/ebb/lang/types"
+import (
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
 
 // Gate merges the input channels of a task: it chooses what comes next and turns the watermarks, idleness and ends of
-// the channels into those of the task.
+// the channels into those of the task. It alone knows how a snapshot waits for its marks; see wait.
 type Gate struct {
-	inputs []gateInput
-	groups []gateGroup
-	next   int           // group to look at first, so that none starves
-	w      types.Instant // what the task has been told
-	idle   bool
-	ended  bool
-	halted bool // a channel was stopped rather than ended
+	inputs  []gateInput
+	groups  []gateGroup
+	next    int           // group to look at first, so that none starves
+	w       types.Instant // what the task has been told
+	idle    bool
+	ended   bool
+	halted  bool // a channel was stopped rather than ended
+	retired bool // old inputs of a group have become empty: what that changes has not been told
 }
 
 type gateInput struct {
@@ -21,6 +25,7 @@ type gateInput struct {
 	idle  bool
 	ended bool
 	short bool // ended by a stop
+	old   bool
 }
 
 // A gateGroup is the channels of one edge, visited in turn: chunk by chunk if the edge keeps the source's order, else
@@ -29,7 +34,10 @@ type gateGroup struct {
 	first, n int
 	inOrder  bool
 	turn     int
-	cut      bool // a channel was stopped short: what the others hold behind that place is dropped, so that no row is missing before the last
+	cut      bool  // a channel was stopped short: what the others hold behind that place is dropped, so that no row is missing before the last
+	stride   int   // chunk k comes by channel k mod stride
+	chunk    int64 // in order: the chunk at hand
+	old      []int // inputs that hold what was in flight when the run was restored at another width; see gate_old.go
 }
 
 // NewGate returns a gate without inputs.
@@ -37,28 +45,40 @@ func NewGate() *Gate { return &Gate{w: types.MinInstant} }
 
 // Add adds the channels of one edge, all of which feed input `in`.
 func (g *Gate) Add(in int, chans []*Channel, inOrder bool) {
-	g.groups = append(g.groups, gateGroup{first: len(g.inputs), n: len(chans), inOrder: inOrder})
+	g.groups = append(g.groups, gateGroup{first: len(g.inputs), n: len(chans), inOrder: inOrder, stride: len(chans)})
 	for _, c := range chans {
 		g.inputs = append(g.inputs, gateInput{ch: c, in: in, w: types.MinInstant})
 	}
 }
 
-// Next returns the next rows, watermark, idleness or end for the task, or ok = false if nothing waits. End comes once,
-// its N is 1 if a channel was stopped rather than ended.
-func (g *Gate) Next() (in int, it Item, ok bool) {
+// Next returns the next rows (at most max), watermark, idleness or end for the task, or ok = false if nothing waits. End
+// comes once, its N is 1 if a channel was stopped rather than ended. A mark item tells that the task must take a snapshot
+// before Next is called again.
+func (g *Gate) Next(max int) (in int, it Item, ok bool) {
 	for !g.ended {
-		i, it, ok := g.take()
+		i, it, ok := g.take(max)
+		if g.retired { // and nothing was taken
+			g.retired = false
+			if g.allEnded() {
+				g.ended = true
+				return 0, g.endItem(), true
+			}
+			if out, changed := g.merged(); changed {
+				return 0, out, true
+			}
+			continue
+		}
 		if !ok {
 			return 0, Item{}, false
 		}
 		p := &g.inputs[i]
 		switch it.Kind {
-		case Rows:
+		case Rows, markItem:
 			return p.in, it, true
 		case ChunkEnd:
 			continue
 		case Watermark:
-			p.w = max(p.w, it.W)
+			p.w = later(p.w, it.W)
 		case WentIdle:
 			p.idle = true
 		case WentActive:
@@ -69,10 +89,7 @@ func (g *Gate) Next() (in int, it Item, ok bool) {
 			g.halted = g.halted || it.N != 0
 			if g.allEnded() {
 				g.ended = true
-				if g.halted {
-					it.N = 1
-				}
-				return 0, it, true
+				return 0, g.endItem(), true
 			}
 		}
 		if out, ok := g.merged(); ok {
@@ -82,11 +99,34 @@ func (g *Gate) Next() (in int, it Item, ok bool) {
 	return 0, Item{}, false
 }
 
+func later(a, b types.Instant) types.Instant { return max(a, b) }
+
+func (g *Gate) endItem() Item {
+	it := Item{Kind: End}
+	if g.halted {
+		it.N = 1
+	}
+	return it
+}
+
 // take takes the first item of the channel whose turn it is.
-func (g *Gate) take() (input int, it Item, ok bool) {
+func (g *Gate) take(max int) (input int, it Item, ok bool) {
+	held := checkpoint.ID(0) // a snapshot that waits for its marks
 	for range g.groups {
 		gr := &g.groups[g.next]
 		g.next = (g.next + 1) % len(g.groups)
+		if len(gr.old) > 0 {
+			i, it, got := g.takeOld(gr, max)
+			switch {
+			case got == Taken, got == AtMark && !it.Aligned:
+				return i, it, true
+			case got == AtMark:
+				held = older(held, it)
+			case g.retired:
+				return 0, Item{}, false
+			}
+			continue
+		}
 		for range gr.n {
 			i := gr.first + gr.turn
 			p := &g.inputs[i]
@@ -95,13 +135,22 @@ func (g *Gate) take() (input int, it Item, ok bool) {
 				gr.turn = (gr.turn + 1) % gr.n
 				continue
 			}
-			it, ok := p.ch.Next()
-			for ok && gr.cut && it.Kind != End {
-				it, ok = p.ch.Next()
+			it, got := p.ch.Next(max)
+			for got == Taken && gr.cut && it.Kind != End {
+				it, got = p.ch.Next(max)
 			}
-			if ok {
+			if got == AtMark {
+				if !it.Aligned {
+					return i, it, true
+				}
+				held = older(held, it)
+			}
+			if got == Taken {
 				if !gr.inOrder && it.Kind == Rows || gr.inOrder && it.Kind == ChunkEnd {
 					gr.turn = (gr.turn + 1) % gr.n
+				}
+				if it.Kind == ChunkEnd {
+					gr.chunk = it.N + 1
 				}
 				return i, it, true
 			}
@@ -111,7 +160,48 @@ func (g *Gate) take() (input int, it Item, ok bool) {
 			gr.turn = (gr.turn + 1) % gr.n
 		}
 	}
+	if held != 0 && g.aligned(held) {
+		return 0, Item{Kind: markItem, Aligned: true, N: int64(held)}, true
+	}
 	return 0, Item{}, false
+}
+
+func older(held checkpoint.ID, mark Item) checkpoint.ID {
+	if id := checkpoint.ID(mark.N); held == 0 || id < held {
+		return id
+	}
+	return held
+}
+
+// aligned reports whether all that lies before the marks of a snapshot has been taken. An input that the gate itself
+// holds back, because it is not its turn, counts as being at its mark: what it holds is in flight.
+func (g *Gate) aligned(id checkpoint.ID) bool {
+	for k := range g.groups {
+		gr := &g.groups[k]
+		if len(gr.old) > 0 {
+			continue
+		}
+		if gr.inOrder {
+			// The channel at turn may have ended: then the next one that has not is at turn.
+			for n := range gr.n {
+				p := &g.inputs[gr.first+(gr.turn+n)%gr.n]
+				if p.ended {
+					continue
+				}
+				if !p.ch.Reached(id) {
+					return false
+				}
+				break
+			}
+			continue
+		}
+		for i := gr.first; i < gr.first+gr.n; i++ {
+			if !g.inputs[i].ch.Reached(id) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (g *Gate) allEnded() bool {
@@ -129,7 +219,7 @@ func (g *Gate) merged() (Item, bool) {
 	live, active := false, false
 	for i := range g.inputs {
 		p := &g.inputs[i]
-		if p.ended {
+		if p.ended || g.waitsForOld(i) {
 			continue
 		}
 		live = true
@@ -157,6 +247,16 @@ func (g *Gate) merged() (Item, bool) {
 		return Item{Kind: WentActive}, true
 	}
 	return Item{}, false
+}
+
+// waitsForOld reports whether an input of now does not count yet.
+func (g *Gate) waitsForOld(i int) bool {
+	for k := range g.groups {
+		if gr := &g.groups[k]; len(gr.old) > 0 && i >= gr.first && i < gr.first+gr.n {
+			return true
+		}
+	}
+	return false
 }
 
 // close tells the producers that the task wants nothing more.

@@ -20,14 +20,14 @@ func gateOf(inOrder bool, n int) (*Gate, []*Channel) {
 
 func next(t *testing.T, g *Gate) Item {
 	t.Helper()
-	_, it, ok := g.Next()
+	_, it, ok := g.Next(1 << 30)
 	require.True(t, ok)
 	return it
 }
 
 func none(t *testing.T, g *Gate) {
 	t.Helper()
-	_, it, ok := g.Next()
+	_, it, ok := g.Next(1 << 30)
 	require.False(t, ok, "%+v", it)
 }
 
@@ -109,7 +109,7 @@ func TestGateServesAllGroups(t *testing.T) {
 	}
 	seen := [2]int{}
 	for range 10 {
-		in, _, ok := g.Next()
+		in, _, ok := g.Next(1 << 30)
 		require.True(t, ok)
 		seen[in]++
 	}

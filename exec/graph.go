@@ -1,5 +1,7 @@
 package exec
 
+import "github.com/ebb-lang/ebb/checkpoint"
+
 // Graph is what a Job runs: groups of equal tasks and the edges between them.
 type Graph struct {
 	Groups []*Group
@@ -8,10 +10,12 @@ type Graph struct {
 
 // Group is a run of Width equal tasks. It has a Source, or edges that lead to it.
 type Group struct {
+	ID    string // the same in every run of the script, at any width
 	Name  string
 	Width int
-	// Source makes the source of all tasks at once, one a task.
-	Source func(hosts []*Host) ([]Source, error)
+	// Source makes the source of all tasks at once, one a task. restore is what the tasks of an earlier run have saved,
+	// in their order and maybe of another number; nil for a fresh start.
+	Source func(hosts []*Host, restore []*checkpoint.Reader) ([]Source, error)
 	// Ports are where the source's ports lead; of a group with edges, Ports[0] is the head: one Link to the node that
 	// takes the edges' items.
 	Ports [][]Link
@@ -25,6 +29,8 @@ type Link struct {
 
 // Node is an operator in a group's tasks.
 type Node struct {
+	ID    string // the same in every run of the script, at any width
+	Fit   string // what shapes its state: saved state fits only a node of equal Fit
 	Name  string
 	New   func(task int) (Operator, error)
 	Ports [][]Link
@@ -33,6 +39,7 @@ type Node struct {
 
 // Edge leads from ports of tasks to the tasks of group To.
 type Edge struct {
+	ID      string // the same in every run of the script, at any width
 	Name    string
 	From    *Group
 	To      *Group
@@ -42,4 +49,11 @@ type Edge struct {
 	InOrder bool  // Gather: chunk by chunk, in the order of the source
 	Keep    Hidden
 	Limits  Limits // zero: DefaultLimits
+}
+
+func (e *Edge) limits() Limits {
+	if e.Limits == (Limits{}) {
+		return DefaultLimits
+	}
+	return e.Limits
 }

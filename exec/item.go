@@ -8,20 +8,22 @@ import (
 // ItemKind says what an Item is.
 type ItemKind uint8
 
-// The items of a channel.
+// The items of a channel. Their numbers are part of the format of checkpoints.
 const (
-	Rows       ItemKind = iota
-	Watermark           // W
-	WentIdle            // the producer no longer holds event time back
-	WentActive          // it does again
-	ChunkEnd            // chunk N of the source is complete
-	End                 // nothing follows
+	Rows       ItemKind = iota // of chunk N
+	Watermark                  // W
+	WentIdle                   // the producer no longer holds event time back
+	WentActive                 // it does again
+	ChunkEnd                   // chunk N of the source is complete
+	End                        // nothing follows; N is 1 if the run was stopped
+	markItem                   // snapshot N must come first: only what Next returns
 )
 
 // Item is what travels between tasks.
 type Item struct {
-	Kind  ItemKind
-	Batch *vec.Batch
-	W     types.Instant
-	N     int64
+	Kind    ItemKind
+	Aligned bool // markItem
+	Batch   *vec.Batch
+	W       types.Instant
+	N       int64
 }

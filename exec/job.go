@@ -8,42 +8,43 @@ import (
 	"time"
 )
 
-// Job is a running graph.
+// Job is a run with a goroutine for each actor.
 type Job struct {
-	env   *Env
-	tasks []*Task
-
+	*Run
 	cancel context.CancelFunc
-	done   chan struct{}
+	gone   chan struct{}
 	once   sync.Once
 	err    error
 }
 
 // Start builds the tasks of a graph and runs them. Cancelling the context ends the run with the context's error.
-func Start(ctx context.Context, g *Graph, env *Env) (*Job, error) {
-	tasks, closers, err := Build(g, env)
+func Start(ctx context.Context, g *Graph, env *Env, o Setup) (*Job, error) {
+	r, err := Build(g, env, o)
 	if err != nil {
-		return nil, errors.Join(err, closeAll(closers))
+		return nil, errors.Join(err, r.Close())
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	j := &Job{env: env, tasks: tasks, cancel: cancel, done: make(chan struct{})}
+	j := &Job{Run: r, cancel: cancel, gone: make(chan struct{})}
 	var wg sync.WaitGroup
-	for _, t := range tasks {
+	for _, a := range r.Actors() {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if err := run(ctx, t); err != nil {
+			if err := run(ctx, env, a, r.done); err != nil {
 				j.fail(err)
 			}
 		}()
 	}
 	go func() {
 		wg.Wait()
-		if err := closeAll(closers); err != nil && j.err == nil {
+		if j.err == nil {
+			j.err = r.err
+		}
+		if err := r.Close(); err != nil && j.err == nil {
 			j.err = err
 		}
 		cancel()
-		close(j.done)
+		close(j.gone)
 	}()
 	return j, nil
 }
@@ -57,43 +58,32 @@ func (j *Job) fail(err error) {
 
 // Wait returns when the run has ended, with its first error.
 func (j *Job) Wait() error {
-	<-j.done
+	<-j.gone
 	return j.err
 }
 
-// Done is closed when the run has ended.
-func (j *Job) Done() <-chan struct{} { return j.done }
+// Done is closed when the run has ended and everything is released.
+func (j *Job) Done() <-chan struct{} { return j.gone }
 
-// Stop makes the sources end now. Rows in flight are still written, windows are not flushed, and outputs become visible.
-func (j *Job) Stop() {
-	for _, t := range j.tasks {
-		t.stop.Store(true)
-		t.Wake()
-	}
-}
-
-// run steps a task until it has finished: the production scheduler, one goroutine a task.
-func run(ctx context.Context, t *Task) (err error) {
+// run steps an actor until the run is over: the production scheduler, one goroutine an actor.
+func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: internal error: %v\n%s", t.name, p, stack())
+			err = fmt.Errorf("%s: internal error: %v\n%s", a.Name(), p, stack())
 		}
 	}()
 	var timer *time.Timer
 	for ctx.Err() == nil {
-		p, err := t.Step()
+		p, err := a.Step()
 		if err != nil {
 			return err
 		}
-		switch p {
-		case Worked:
+		if p == Worked {
 			continue
-		case Finished:
-			return nil
 		}
 		var tick <-chan time.Time
-		if next := t.nextTick(); next > 0 {
-			d := time.Duration(next - t.env.Now())
+		if next := a.NextTick(); next > 0 {
+			d := time.Duration(next - env.Now())
 			if timer == nil {
 				timer = time.NewTimer(d)
 			} else {
@@ -102,8 +92,10 @@ func run(ctx context.Context, t *Task) (err error) {
 			tick = timer.C
 		}
 		select {
-		case <-t.wake:
+		case <-a.Woken():
 		case <-tick:
+		case <-over:
+			return nil
 		case <-ctx.Done():
 		}
 		if timer != nil {

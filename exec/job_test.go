@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -50,8 +51,8 @@ func (c *counter) Poll(out *Out) (Status, error) {
 
 func (c *counter) Close() error { return nil }
 
-func countTo(total int64, polls *atomic.Int64) func([]*Host) ([]Source, error) {
-	return func(hosts []*Host) ([]Source, error) {
+func countTo(total int64, polls *atomic.Int64) func([]*Host, []*checkpoint.Reader) ([]Source, error) {
+	return func(hosts []*Host, _ []*checkpoint.Reader) ([]Source, error) {
 		var out []Source
 		for i := range hosts {
 			out = append(out, &counter{task: i, width: len(hosts), chunk: int64(i), total: total, polls: polls})
@@ -123,7 +124,7 @@ func runGraph(t *testing.T, g *Graph, env *Env) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	j, err := Start(ctx, g, env)
+	j, err := Start(ctx, g, env, Setup{})
 	require.NoError(t, err)
 	return j.Wait()
 }
@@ -213,7 +214,7 @@ func TestJobTurnsAPanicIntoAnError(t *testing.T) {
 
 func TestJobStopWritesWhatIsInFlight(t *testing.T) {
 	env, m := OS(), &memory{}
-	j, err := Start(context.Background(), gatherGraph(env, -1, 2, m, true), env)
+	j, err := Start(context.Background(), gatherGraph(env, -1, 2, m, true), env, Setup{})
 	require.NoError(t, err)
 	for env.Stats.RowsOut.Load() < 1000 {
 		runtime.Gosched()
@@ -262,7 +263,7 @@ func TestJobSlowSinkHoldsTheSourceBack(t *testing.T) {
 	snk := &Group{Name: "sink", Width: 1, Ports: [][]Link{{{Node: sinkNode(env, m)}}}}
 	e := &Edge{From: src, To: snk, Spread: Gather, InOrder: true, Limits: Limits{Rows: 100, Bytes: 1 << 20}}
 	src.Ports = [][]Link{{{Edge: e}}}
-	j, err := Start(context.Background(), &Graph{Groups: []*Group{src, snk}, Edges: []*Edge{e}}, env)
+	j, err := Start(context.Background(), &Graph{Groups: []*Group{src, snk}, Edges: []*Edge{e}}, env, Setup{})
 	require.NoError(t, err)
 	time.Sleep(100 * time.Millisecond)
 	written := env.Stats.RowsOut.Load()

@@ -7,7 +7,10 @@ import (
 
 // node is an operator in its task, with what it has been told.
 type node struct {
+	id    string
+	fit   string
 	name  string
+	spec  *Node
 	op    Operator
 	out   *Out
 	w     types.Instant
@@ -90,13 +93,15 @@ func (n *node) next(fail *error) {
 
 // drain lets the operator emit a piece of what it owes, and passes on what waited for the last one.
 func (n *node) drain(fail *error) {
-	more, err := n.op.(Drainer).Drain(n.out)
-	if err != nil {
-		*fail = err
-		return
-	}
-	if more {
-		return
+	if d, ok := n.op.(Drainer); ok {
+		more, err := d.Drain(n.out)
+		if err != nil {
+			*fail = err
+			return
+		}
+		if more {
+			return
+		}
 	}
 	n.owes = false
 	after := n.after

@@ -3,6 +3,7 @@
 package exec
 
 import (
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -49,6 +50,15 @@ func (Stateless) Advance(types.Instant, *Out) error { return nil }
 
 // Finish does nothing.
 func (Stateless) Finish(*Out) error { return nil }
+
+// Save has nothing to save.
+func (Stateless) Save(*checkpoint.Writer) error { return nil }
+
+// Load has nothing to load.
+func (Stateless) Load(*checkpoint.Reader) error { return nil }
+
+// Merge has nothing to merge.
+func (Stateless) Merge(Operator, func(uint64) bool) error { return nil }
 
 // Status is what a source says after a Poll.
 type Status uint8

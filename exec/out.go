@@ -16,6 +16,7 @@ type target struct {
 // full is not stepped for data.
 type Out struct {
 	ports [][]target
+	feed  *feed  // of a source: takes all that is emitted
 	fail  *error // of the task: the first error of an operator downstream
 	taps  func(port int, it Item)
 }
@@ -30,6 +31,10 @@ func (o *Out) EmitTo(port int, b *vec.Batch) {
 	}
 	if o.taps != nil {
 		o.taps(port, Item{Kind: Rows, Batch: b})
+	}
+	if o.feed != nil {
+		o.feed.push(port, Item{Kind: Rows, Batch: b})
+		return
 	}
 	if port >= len(o.ports) {
 		return
@@ -69,6 +74,14 @@ func (o *Out) Idle(idle bool) {
 	}
 }
 
+// Chunk tells that the rows that follow belong to chunk n of the source's input. Sources that read in chunks say so
+// before the first rows of each: after a restore, rows of a chunk that were in flight come before those read then.
+func (o *Out) Chunk(n int64) {
+	if o.feed != nil {
+		o.feed.chunk = n
+	}
+}
+
 // ChunkEnd tells that the rows of chunk n of the source's input are complete; the tasks of one source take the chunks
 // 0, 1, 2, … in turn.
 func (o *Out) ChunkEnd(n int64) { o.signal(Item{Kind: ChunkEnd, N: n}) }
@@ -76,6 +89,10 @@ func (o *Out) ChunkEnd(n int64) { o.signal(Item{Kind: ChunkEnd, N: n}) }
 func (o *Out) signal(it Item) {
 	if o.taps != nil {
 		o.taps(0, it)
+	}
+	if o.feed != nil {
+		o.feed.push(allPorts, it)
+		return
 	}
 	for _, p := range o.ports {
 		for _, t := range p {

@@ -27,6 +27,7 @@ type writer struct {
 	keys   []int
 	keep   Hidden
 	chans  []*Channel
+	chunk  *int64 // of the rows at hand
 	next   int
 	hashes []uint64
 	rowsOf [][]uint32
@@ -57,19 +58,21 @@ func (w *writer) signal(it Item) {
 	}
 }
 
+func (w *writer) item(b *vec.Batch) Item { return Item{Kind: Rows, Batch: b, N: *w.chunk} }
+
 func (w *writer) rows(b *vec.Batch) {
 	b = w.keep.strip(b)
 	switch {
 	case len(w.chans) == 1:
-		w.chans[0].Push(Item{Kind: Rows, Batch: b})
+		w.chans[0].Push(w.item(b))
 	case w.spread == Hash:
 		w.hash(b)
 	case w.spread == Broadcast:
 		for _, c := range w.chans {
-			c.Push(Item{Kind: Rows, Batch: b})
+			c.Push(w.item(b))
 		}
 	default:
-		w.chans[w.next].Push(Item{Kind: Rows, Batch: b})
+		w.chans[w.next].Push(w.item(b))
 		w.next = (w.next + 1) % len(w.chans)
 	}
 }
@@ -99,7 +102,7 @@ func (w *writer) hash(b *vec.Batch) {
 	}
 	for i, rows := range w.rowsOf {
 		if len(rows) > 0 {
-			w.chans[i].Push(Item{Kind: Rows, Batch: b.Gather(rows)})
+			w.chans[i].Push(w.item(b.Gather(rows)))
 		}
 	}
 }

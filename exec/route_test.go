@@ -11,7 +11,7 @@ import (
 )
 
 func writerOf(s Spread, n int, keep Hidden) (*writer, []*Channel) {
-	w := &writer{spread: s, keys: []int{0}, keep: keep}
+	w := &writer{spread: s, keys: []int{0}, keep: keep, chunk: new(int64)}
 	for range n {
 		w.chans = append(w.chans, NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 30}, func() {}, func() {}))
 	}
@@ -21,8 +21,8 @@ func writerOf(s Spread, n int, keep Hidden) (*writer, []*Channel) {
 // drainRows takes all rows of a channel.
 func drainRows(c *Channel) (vs []int64, batches int) {
 	for {
-		it, ok := c.Next()
-		if !ok {
+		it, got := c.Next(1 << 30)
+		if got != Taken {
 			return vs, batches
 		}
 		if it.Kind == Rows {
@@ -68,22 +68,22 @@ func TestHashRespectsTheSelection(t *testing.T) {
 	b := ints(1, 2, 3, 4, 5, 6)
 	b.Time = []int64{10, 20, 30, 40, 50, 60}
 	w.rows(b.Select([]uint32{1, 3, 5}))
-	var got []int64
+	var seen []int64
 	for _, c := range cs {
 		for {
-			it, ok := c.Next()
-			if !ok {
+			it, got := c.Next(1 << 30)
+			if got != Taken {
 				break
 			}
 			for i := range it.Batch.Rows() {
 				r := it.Batch.Row(i)
 				require.Equal(t, it.Batch.Cols[0].Ints[r]*10, it.Batch.Time[r])
-				got = append(got, it.Batch.Cols[0].Ints[r])
+				seen = append(seen, it.Batch.Cols[0].Ints[r])
 			}
 		}
 	}
-	slices.Sort(got)
-	require.Equal(t, []int64{2, 4, 6}, got)
+	slices.Sort(seen)
+	require.Equal(t, []int64{2, 4, 6}, seen)
 }
 
 func TestRebalanceDealsBatchesInTurn(t *testing.T) {

@@ -11,3 +11,9 @@ type Stats struct {
 	Late, LateDropped, Errors atomic.Int64 // Late counts all late rows, LateDropped those that no target took
 	Watermark                 atomic.Int64 // of the slowest sink or stage that looked last
 }
+
+// values returns the totals that a checkpoint keeps.
+func (s *Stats) values() map[string]int64 {
+	return map[string]int64{"rows_in": s.RowsIn.Load(), "rows_out": s.RowsOut.Load(), "bytes_in": s.BytesIn.Load(),
+		"late": s.Late.Load(), "late_dropped": s.LateDropped.Load(), "errors": s.Errors.Load(), "watermark": s.Watermark.Load()}
+}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/lang/types"
@@ -11,28 +12,56 @@ type Progress uint8
 
 // The progress of a step.
 const (
-	Worked  Progress = iota // step again
-	Waiting                 // nothing to do until woken or until the next tick
-	Finished
+	Worked   Progress = iota // step again
+	Waiting                  // nothing to do until woken or until the next tick
+	Finished                 // all rows are through; what is left to do is to answer for snapshots when woken
 )
 
-// Task runs a source or a gate and the operators behind it. Step does a bounded piece of work and never blocks.
+// Task runs a source or a gate and the operators behind it. Step does a bounded piece of work and never blocks. A task
+// that has finished stays: it takes part in every snapshot until the job ends.
 type Task struct {
-	name    string
-	env     *Env
+	actor
+	group string // stable name of its group
+	index int
+	width int // of the group
+	parts int // tasks of the group that have a part of the source: chunk k belongs to task k mod parts
+	env   *Env
+
 	source  Source
-	root    *Out
+	feed    *feed
+	root    *Out // of the source, into the feed
+	heads   *Out // behind the feed
 	gate    *Gate
+	inputs  []inputOf // of the gate
 	head    *node
 	nodes   []*node
 	tickers []tickNode
 	writers []*writer
+	chunk   int64 // of the rows at hand
+	pace    pace
 	fail    error
 	ended   bool
-	mayEnd  bool // a Satisfier stands somewhere behind the head
-	wake    chan struct{}
+	mayEnd  bool          // a Satisfier stands somewhere behind the head
 	again   types.Instant // when a source that had nothing is polled again; 0: not by the clock
 	stop    atomic.Bool
+	drain   atomic.Bool
+	// finished is called once, when the task has come to its end.
+	finished func()
+	over     bool // it was called
+
+	ordered atomic.Bool // there are orders
+	mu      sync.Mutex
+	orders  []order
+	snaps   snapshots
+}
+
+// inputOf names a channel that leads to a task.
+type inputOf struct {
+	edge      *Edge
+	from      int // task of edge.From
+	fromWidth int // tasks of edge.From
+	ch        *Channel
+	old       bool // holds what was in flight when the run was restored at another width; nobody pushes to it
 }
 
 // linger is how long a source that has nothing is left alone, in nanoseconds, unless it wakes its task.
@@ -45,26 +74,25 @@ type tickNode struct {
 	off  bool
 }
 
-// Wake makes the scheduler step the task again. It never blocks.
-func (t *Task) Wake() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
 // Step does a bounded piece of work.
 func (t *Task) Step() (Progress, error) {
+	t.again = 0
+	if t.ordered.Load() {
+		t.obey()
+	}
+	writing := t.snaps.write(t)
 	p := t.step()
 	if t.fail != nil {
 		return Finished, t.fail
+	}
+	if writing && p != Worked {
+		return Worked, nil
 	}
 	return p, nil
 }
 
 func (t *Task) step() Progress {
-	t.again = 0
-	if t.full() {
+	if t.fail != nil || t.snaps.final || t.full() {
 		return Waiting
 	}
 	if t.tick() {
@@ -76,22 +104,55 @@ func (t *Task) step() Progress {
 			return Worked
 		}
 	}
+	if t.source != nil && t.feed.ready() {
+		t.fed()
+		return Worked
+	}
 	if t.ended || t.satisfied() {
+		t.snaps.rest(t)
+		if !t.over {
+			t.over = true
+			t.finished()
+		}
 		return Finished
 	}
 	if t.source != nil {
 		return t.poll()
 	}
-	in, it, ok := t.gate.Next()
+	in, it, ok := t.gate.Next(t.pace.rows())
 	if !ok {
 		return Waiting
 	}
-	if it.Kind == Rows {
-		t.head.process(in, it.Batch, &t.fail)
-		return Worked
+	switch it.Kind {
+	case markItem:
+		t.snaps.reached(t, it)
+	case Rows:
+		t.chunk = it.N
+		t.timed(it.Batch.Rows(), func() { t.head.process(in, it.Batch, &t.fail) })
+	default:
+		t.chunk = it.N
+		t.deliver(it)
 	}
-	t.deliver(it)
 	return Worked
+}
+
+// timed runs a step over a number of rows and lets the pace know how long it took.
+func (t *Task) timed(rows int, f func()) {
+	from := t.env.Now()
+	f()
+	t.pace.took(rows, t.env.Now()-from)
+}
+
+// fed processes a piece of what the source has emitted.
+func (t *Task) fed() {
+	x := t.feed.take(t.pace.rows())
+	t.chunk = x.N
+	switch {
+	case x.Kind == Rows:
+		t.timed(x.Batch.Rows(), func() { t.heads.EmitTo(x.port, x.Batch) })
+	default:
+		t.heads.signal(x.Item)
+	}
 }
 
 // satisfied reports whether nobody wants the task's rows any more; it then closes the channels that lead to it.
@@ -100,11 +161,13 @@ func (t *Task) satisfied() bool {
 		return false
 	}
 	if t.source != nil {
-		return t.root.satisfied()
+		t.ended = t.heads.satisfied()
+		return t.ended
 	}
 	if !t.head.satisfied() {
 		return false
 	}
+	t.ended = true
 	t.gate.close()
 	return true
 }
@@ -112,6 +175,10 @@ func (t *Task) satisfied() bool {
 func (t *Task) poll() Progress {
 	if t.stop.Load() {
 		t.end(Item{Kind: End, N: 1})
+		return Worked
+	}
+	if t.drain.Load() {
+		t.end(Item{Kind: End})
 		return Worked
 	}
 	s, err := t.source.Poll(t.root)
@@ -126,6 +193,9 @@ func (t *Task) poll() Progress {
 		t.end(Item{Kind: End})
 		return Worked
 	}
+	if t.feed.ready() {
+		return Worked
+	}
 	t.again = t.env.Now() + linger
 	return Waiting
 }
@@ -135,9 +205,10 @@ func (t *Task) deliver(it Item) {
 	t.head.signal(it, &t.fail)
 }
 
+// end ends the source: what it emitted comes first.
 func (t *Task) end(it Item) {
 	t.ended = true
-	t.root.signal(it)
+	t.feed.push(allPorts, it)
 }
 
 func (t *Task) full() bool {
@@ -178,8 +249,8 @@ func (t *Task) tick() bool {
 	return did
 }
 
-// nextTick returns when the task wants to be stepped without being woken; 0 is never.
-func (t *Task) nextTick() types.Instant {
+// NextTick returns when the task wants to be stepped without being woken; 0 is never.
+func (t *Task) NextTick() types.Instant {
 	next := t.again
 	for i := range t.tickers {
 		if k := &t.tickers[i]; !k.off && (next == 0 || k.next < next) {

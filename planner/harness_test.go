@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/sim"
 	"github.com/ebb-lang/ebb/lang/check"
@@ -87,6 +88,11 @@ func (f folder) Create(name string) (exec.File, error) {
 func (f folder) Append(name string) (exec.File, error) {
 	return f.open(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
 }
+func (f folder) Edit(name string) (exec.File, error) {
+	return f.open(name, os.O_CREATE|os.O_RDWR)
+}
+func (f folder) Link(from, to string) error { return f.relative(os.Link(f.at(from), f.at(to))) }
+func (folder) SyncDir(string) error         { return nil }
 func (f folder) Rename(from, to string) error { return f.relative(os.Rename(f.at(from), f.at(to))) }
 func (f folder) Remove(name string) error     { return f.relative(os.Remove(f.at(name))) }
 func (f folder) MkdirAll(name string) error   { return f.relative(os.MkdirAll(f.at(name), 0o777)) }
@@ -164,10 +170,10 @@ func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran
 	g := c.Graph(lib, env)
 	z.apply(g)
 	if z.sim != 0 {
-		err := sim.Run(g, env, z.sim)
+		err := sim.Run(g, env, exec.Setup{}, z.sim)
 		return ran{err: err, stdout: stdout.String(), stats: env.Stats}
 	}
-	job, err := exec.Start(context.Background(), g, env)
+	job, err := exec.Start(context.Background(), g, env, exec.Setup{})
 	if err != nil {
 		return ran{err: err, stats: env.Stats}
 	}
@@ -194,8 +200,8 @@ func (z sizes) apply(g *exec.Graph) {
 			continue
 		}
 		open := group.Source
-		group.Source = func(hosts []*exec.Host) ([]exec.Source, error) {
-			list, err := open(hosts)
+		group.Source = func(hosts []*exec.Host, restore []*checkpoint.Reader) ([]exec.Source, error) {
+			list, err := open(hosts, restore)
 			for i, s := range list {
 				list[i] = &slicer{Source: s, rows: z.rows}
 			}

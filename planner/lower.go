@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/eval"
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -163,11 +164,11 @@ func (l *lowerer) copies(op *Op) bool {
 	return false
 }
 
-func (l *lowerer) source(n *Node, transient bool) func([]*exec.Host) ([]exec.Source, error) {
+func (l *lowerer) source(n *Node, transient bool) func([]*exec.Host, []*checkpoint.Reader) ([]exec.Source, error) {
 	src := n.Source
-	return func(hosts []*exec.Host) ([]exec.Source, error) {
+	return func(hosts []*exec.Host, restore []*checkpoint.Reader) ([]exec.Source, error) {
 		s := &spec.Scan{Name: src.Name, Ordinal: n.Ordinal, Args: src.Conn, Info: src.Info, Schema: src.Schema, Columns: n.Columns, Width: len(hosts),
-			OneSplit: len(hosts) == 1, Transient: transient, Lag: src.Lag, Idle: src.Idle, Limit: n.Limit, Hosts: hosts, Env: l.env}
+			OneSplit: len(hosts) == 1, Transient: transient, Lag: src.Lag, Idle: src.Idle, Limit: n.Limit, Hosts: hosts, Env: l.env, Restore: restore}
 		s.Failures = func() *exec.Failures {
 			return &exec.Failures{Mode: src.OnError.Mode, Port: n.Errors, Stats: l.env.Stats}
 		}

@@ -52,7 +52,7 @@ func runScript(tb testing.TB, script string, cores int) {
 	c, diags, err := planner.Compile("bench", script, lib, env, planner.Options{Parallelism: cores})
 	require.NoError(tb, err)
 	require.NotNil(tb, c, "%v", diags)
-	job, err := exec.Start(context.Background(), c.Graph(lib, env), env)
+	job, err := exec.Start(context.Background(), c.Graph(lib, env), env, exec.Setup{})
 	require.NoError(tb, err)
 	require.NoError(tb, job.Wait())
 }

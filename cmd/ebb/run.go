@@ -92,7 +92,7 @@ func runJob(g *exec.Graph, env *exec.Env, signals <-chan os.Signal) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	watch := startProgress(env)
-	job, err := unlessStopped(signals, func() (*exec.Job, error) { return exec.Start(ctx, g, env) }) // opening a named pipe may block
+	job, err := unlessStopped(signals, func() (*exec.Job, error) { return exec.Start(ctx, g, env, exec.Setup{}) }) // opening a named pipe may block
 	if err != nil || job == nil {
 		err = outcome(err)
 		watch.stop(err, job == nil)

@@ -14,9 +14,9 @@ import (
 // patience is how long a run may make no progress while something outside (a reader behind a buffer, a clock) may still wake a task.
 const patience = 10 * time.Second
 
-// Run steps the tasks of a graph until all have finished. The seed decides the order of the steps and the limits of the
+// Run steps the actors of a graph until the run is over. The seed decides the order of the steps and the limits of the
 // channels (1 to 4 rows, so that every producer is held back all the time).
-func Run(g *exec.Graph, env *exec.Env, seed uint64) (err error) {
+func Run(g *exec.Graph, env *exec.Env, o exec.Setup, seed uint64) (err error) {
 	rng := rand.New(rand.NewPCG(seed, 0xebb))
 	for _, e := range g.Edges {
 		if e.InOrder {
@@ -24,38 +24,29 @@ func Run(g *exec.Graph, env *exec.Env, seed uint64) (err error) {
 		}
 		e.Limits = exec.Limits{Rows: 1 + rng.IntN(4), Bytes: 1 << 30}
 	}
-	tasks, closers, err := exec.Build(g, env)
-	defer func() {
-		for _, c := range closers {
-			err = errors.Join(err, c())
-		}
-	}()
+	r, err := exec.Build(g, env, o)
+	defer func() { err = errors.Join(err, r.Close()) }()
 	if err != nil {
 		return err
 	}
-	// A few tasks are favoured for a while, then others: fair rounds would hide most interleavings.
-	alive := append([]*exec.Task(nil), tasks...)
+	// A few actors are favoured for a while, then others: fair rounds would hide most interleavings.
+	actors := r.Actors()
 	idle := 0
 	stuck := int64(0) // when the run came to a halt, 0: it moves
-	for len(alive) > 0 {
-		k := rng.IntN(len(alive))
+	for !over(r) {
+		a := actors[rng.IntN(len(actors))]
 		for range 1 + rng.IntN(8) {
-			p, err := alive[k].Step()
+			p, err := a.Step()
 			if err != nil {
 				return err
 			}
-			if p == exec.Finished {
-				alive = append(alive[:k], alive[k+1:]...)
-				idle = 0
-				break
-			}
-			if p == exec.Waiting {
+			if p != exec.Worked {
 				idle++
 				break
 			}
 			idle = 0
 		}
-		if idle < 20*len(alive) {
+		if idle < 20*len(actors) {
 			stuck = 0
 			continue
 		}
@@ -63,9 +54,18 @@ func Run(g *exec.Graph, env *exec.Env, seed uint64) (err error) {
 		case stuck == 0:
 			stuck = env.Now()
 		case env.Now()-stuck > int64(patience):
-			return fmt.Errorf("seed %d: %d tasks wait for each other", seed, len(alive))
+			return fmt.Errorf("seed %d: %d actors wait for each other", seed, len(actors))
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
-	return nil
+	return r.Err()
+}
+
+func over(r *exec.Run) bool {
+	select {
+	case <-r.Over():
+		return true
+	default:
+		return false
+	}
 }

@@ -4,6 +4,7 @@
 package spec
 
 import (
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/eval"
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -151,8 +152,10 @@ type Scan struct {
 	// source may use their memory again.
 	Transient bool
 	// Limit tells that only the first rows are needed; the source may ignore it. 0: all.
-	Limit    int64
-	Hosts    []*exec.Host // one a task
+	Limit int64
+	Hosts []*exec.Host // one a task
+	// Restore is what the tasks of an earlier run have saved, in their order; their number may differ. nil: a fresh start.
+	Restore  []*checkpoint.Reader
 	Env      *exec.Env
 	Failures func() *exec.Failures // one a task
 }

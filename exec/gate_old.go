@@ -1,0 +1,84 @@
+package exec
+
+import "github.com/ebb-lang/ebb/lang/types"
+
+// Old inputs: when a run is restored at another width, what was in flight in the channels of before comes first, each
+// channel by itself, and then what the channels of now bring. Until all old ones of an edge are empty, the edge's event
+// time is theirs. An edge that keeps order goes by the numbers of the chunks: what is left of chunk k comes before what
+// the source reads of it now.
+
+// addOld adds an old input to a group.
+func (g *Gate) addOld(group int, ch *Channel, in inputData) {
+	gr := &g.groups[group]
+	gr.old = append(gr.old, len(g.inputs))
+	g.inputs = append(g.inputs, gateInput{ch: ch, in: g.inputs[gr.first].in, w: in.w, idle: in.idle, ended: in.ended, short: in.short, old: true})
+}
+
+// takeOld takes the next item of a group that has old inputs; Nothing may mean that there are none left.
+func (g *Gate) takeOld(gr *gateGroup, max int) (int, Item, Got) {
+	for {
+		left := false
+		for _, i := range gr.old {
+			p := &g.inputs[i]
+			kind, n, ok := p.ch.peek()
+			if !ok {
+				continue
+			}
+			if left = true; !gr.inOrder || kind != Rows && kind != ChunkEnd || n <= gr.chunk {
+				it, got := p.ch.Next(max)
+				if kind == ChunkEnd {
+					gr.chunk = n + 1
+				}
+				return i, it, got
+			}
+		}
+		if !left {
+			g.retire(gr)
+			return 0, Item{}, Nothing
+		}
+		// Only an edge that keeps order comes here: the chunk at hand is not among the old ones.
+		i := gr.first + int(gr.chunk%int64(gr.stride))
+		p := &g.inputs[i]
+		if p.ended {
+			gr.chunk++
+			continue
+		}
+		kind, n, ok := p.ch.peek()
+		if ok && (kind == Rows || kind == ChunkEnd) && n > gr.chunk {
+			gr.chunk++
+			continue
+		}
+		it, got := p.ch.Next(max)
+		if got == Taken && it.Kind == ChunkEnd {
+			gr.chunk = it.N + 1
+		}
+		return i, it, got
+	}
+}
+
+// retire lets the channels of now go on from where the old ones have come to.
+func (g *Gate) retire(gr *gateGroup) {
+	low, ended, short := types.MaxInstant, true, false
+	for _, i := range gr.old {
+		p := &g.inputs[i]
+		if !p.ended {
+			low, ended = min(low, p.w), false
+		}
+		short = short || p.short
+		p.ended = true
+	}
+	gr.old = nil
+	gr.turn = 0
+	if gr.inOrder {
+		gr.turn = int(gr.chunk % int64(gr.stride))
+	}
+	for i := gr.first; i < gr.first+gr.n; i++ {
+		p := &g.inputs[i]
+		if ended {
+			p.ended, p.short = true, short
+		} else if !p.ended {
+			p.w = max(p.w, low)
+		}
+	}
+	g.retired = true
+}

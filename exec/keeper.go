@@ -1,0 +1,221 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Checkpoints says how a job takes checkpoints.
+type Checkpoints struct {
+	Policy checkpoint.Policy
+	// First is the smallest id that may be used; at least 1.
+	First checkpoint.ID
+	// Open opens the store. It is called by the goroutine that writes, when the first checkpoint is to be published.
+	Open func() (*checkpoint.Store, error)
+	// Describe fills in what the engine does not know: job, script, working directory, version.
+	Describe func(*checkpoint.Store, *checkpoint.Manifest) error
+	// Taken is told of every checkpoint that is published and committed; Aborted of every one that is given up. nil: nobody.
+	Taken   func(*checkpoint.Manifest)
+	Aborted func(id checkpoint.ID, reason string)
+	// Deltas allows state to be written as what has changed since an earlier checkpoint.
+	Deltas bool
+}
+
+// keeper runs the checkpoints of a job: it tells the coordinator what happens and does what that decides. It is stepped
+// like a task; what touches the disk is handed to the storage.
+type keeper struct {
+	actor
+	run     *Run
+	cfg     *Checkpoints
+	coord   *checkpoint.Coordinator
+	storage *storage
+
+	mu    sync.Mutex
+	inbox []func() []checkpoint.Action
+
+	open  []*taking // ascending
+	alarm types.Instant
+	token uint64
+	asked map[uint64]chan<- Outcome
+}
+
+// Outcome is what became of a checkpoint that was asked for.
+type Outcome struct {
+	ID  checkpoint.ID
+	Err error
+}
+
+// taking is a checkpoint that is open: what its tasks have handed in.
+type taking struct {
+	id    checkpoint.ID
+	final bool
+	snaps []*Snapshot
+}
+
+func newKeeper(run *Run, cfg *Checkpoints) *keeper {
+	k := &keeper{actor: newActor("checkpoints"), run: run, cfg: cfg, coord: checkpoint.NewCoordinator(cfg.Policy), asked: map[uint64]chan<- Outcome{}}
+	k.storage = &storage{actor: newActor("storage"), keeper: k, run: run}
+	for i, t := range run.tasks {
+		t.snaps.report = func(x *Snapshot) { k.handed(i, x) }
+		t.snaps.stepped = func(id checkpoint.ID) {
+			k.post(func() []checkpoint.Action { return k.coord.Stepped(k.now(), i, id) })
+		}
+	}
+	k.post(func() []checkpoint.Action { return k.coord.Start(k.now(), len(run.tasks), max(cfg.First, 1)) })
+	return k
+}
+
+func (k *keeper) now() int64 { return k.run.env.Now() }
+
+// post hands an event to the keeper. Any goroutine may call it.
+func (k *keeper) post(event func() []checkpoint.Action) {
+	k.mu.Lock()
+	k.inbox = append(k.inbox, event)
+	k.mu.Unlock()
+	k.Wake()
+}
+
+// Step deals with one event.
+func (k *keeper) Step() (Progress, error) {
+	k.mu.Lock()
+	var event func() []checkpoint.Action
+	if len(k.inbox) > 0 {
+		event, k.inbox = k.inbox[0], k.inbox[1:]
+	}
+	k.mu.Unlock()
+	switch {
+	case event != nil:
+		return Worked, k.do(event())
+	case k.alarm > 0 && k.now() >= k.alarm:
+		k.alarm = 0
+		return Worked, k.do(k.coord.Tick(k.now()))
+	}
+	return Waiting, nil
+}
+
+// NextTick returns when the coordinator wants to be told the time.
+func (k *keeper) NextTick() types.Instant { return k.alarm }
+
+// handed takes a task's part in.
+func (k *keeper) handed(task int, x *Snapshot) {
+	k.post(func() []checkpoint.Action {
+		if x.Err != nil {
+			return k.coord.Declined(k.now(), task, x.ID, x.Err.Error())
+		}
+		if t := k.find(x.ID); t != nil {
+			t.snaps[task] = x
+		}
+		return k.coord.Acked(k.now(), task, x.ID)
+	})
+}
+
+func (k *keeper) find(id checkpoint.ID) *taking {
+	for _, t := range k.open {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
+func (k *keeper) drop(id checkpoint.ID) {
+	k.open = slices.DeleteFunc(k.open, func(t *taking) bool { return t.id == id })
+}
+
+// do carries out what the coordinator decided.
+func (k *keeper) do(actions []checkpoint.Action) error {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case checkpoint.Trigger:
+			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks))})
+			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final}
+			for _, t := range k.open {
+				o.open = append(o.open, t.id)
+			}
+			for _, t := range k.run.tasks {
+				t.order(o)
+			}
+		case checkpoint.Switch:
+			o := order{id: a.ID}
+			for _, t := range k.open {
+				o.open = append(o.open, t.id)
+			}
+			for _, i := range a.Tasks {
+				k.run.tasks[i].order(o)
+			}
+		case checkpoint.Write:
+			t := k.find(a.ID)
+			k.storage.post(func() error { return k.storage.publish(t, a) })
+		case checkpoint.Commit:
+			t := k.find(a.ID)
+			k.storage.post(func() error { return k.storage.commit(t) })
+		case checkpoint.Abort:
+			k.drop(a.ID)
+			for _, t := range k.run.tasks {
+				t.order(order{what: abort, id: a.ID})
+			}
+			if k.cfg.Aborted != nil {
+				k.cfg.Aborted(a.ID, a.Reason)
+			}
+		case checkpoint.Done:
+			k.drop(a.ID)
+			k.answer(a.Token, Outcome{ID: a.ID})
+			if a.Final {
+				k.run.end(nil)
+			}
+		case checkpoint.Reject:
+			k.answer(a.Token, Outcome{Err: errors.New(a.Reason)})
+		case checkpoint.Wake:
+			k.alarm = a.At
+		case checkpoint.Fail:
+			return &OutputError{a.Err}
+		}
+	}
+	return nil
+}
+
+func (k *keeper) answer(token uint64, o Outcome) {
+	if c := k.asked[token]; c != nil {
+		delete(k.asked, token)
+		c <- o
+	}
+}
+
+// request asks for a checkpoint. The answer comes on a channel with room for it.
+func (k *keeper) request(r checkpoint.Request) <-chan Outcome {
+	c := make(chan Outcome, 1)
+	k.post(func() []checkpoint.Action {
+		k.token++
+		r.Token = k.token
+		k.asked[r.Token] = c
+		return k.coord.Request(k.now(), r)
+	})
+	return c
+}
+
+// ended is told that a task has come to its end.
+func (k *keeper) ended(task int, all bool) {
+	k.post(func() []checkpoint.Action {
+		actions := k.coord.TaskEnded(k.now(), task)
+		if !all {
+			return actions
+		}
+		if !k.storage.begun.Load() && len(k.open) == 0 { // the run was shorter than the interval: its outputs are whole without a checkpoint
+			k.run.end(nil)
+			return actions
+		}
+		k.token++
+		c := make(chan Outcome, 1)
+		k.asked[k.token] = c
+		token := k.token
+		return append(actions, k.coord.Request(k.now(), checkpoint.Request{Token: token, Reason: "end", Final: true})...)
+	})
+}
+
+// errNotTaken says that a run could not be ended with a checkpoint.
+func errNotTaken(reason error) error { return fmt.Errorf("the final checkpoint failed: %w", reason) }

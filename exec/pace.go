@@ -1,0 +1,30 @@
+package exec
+
+import "github.com/ebb-lang/ebb/exec/vec"
+
+// pace decides how many rows of a batch a step takes, so that a step lasts about a millisecond however slow an operator
+// or sink is: a barrier never waits for more than that, or for one row.
+type pace struct{ max int }
+
+const (
+	stepTime  = 1e6 // nanoseconds
+	firstRows = 256 // of a task whose cost is not known
+)
+
+// rows returns how many rows the next step may take.
+func (p *pace) rows() int {
+	if p.max == 0 {
+		p.max = firstRows
+	}
+	return p.max
+}
+
+// took tells how long a number of rows took. One slow step, such as one in which the machine did something else, is
+// made up for within a few.
+func (p *pace) took(rows int, ns int64) {
+	if ns <= 0 {
+		ns = 1
+	}
+	fit := int64(rows) * stepTime / ns
+	p.max = int(max(1, min(fit, int64(p.max)*8, vec.MaxRows)))
+}

@@ -1,0 +1,293 @@
+package exec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Restore is a checkpoint that a job starts from. What it holds is put back before any task steps: the state of sources,
+// operators and sinks, what tasks know of event time and ends, and the rows in flight, as ordinary content of channels.
+// Where the number of tasks has changed, keyed state goes to the tasks that own its keys now, and what was in flight is
+// taken by the gates before anything new; see gateGroup.old.
+type Restore struct {
+	Manifest *checkpoint.Manifest
+	// Read returns the bytes of a block.
+	Read func(checkpoint.Ref) ([]byte, error)
+	// Drop names nodes whose state is not wanted.
+	Drop map[string]bool
+
+	rows int64 // put back
+}
+
+// Rows returns how many rows in flight have been put back.
+func (x *Restore) Rows() int64 { return x.rows }
+
+// readers returns the saved parts of a node: one a task, in order; of each the base and its deltas.
+func (x *Restore) readers(id string) (parts [][]*checkpoint.Reader, fit string, err error) {
+	for _, t := range x.tasks(func(n *checkpoint.Node) bool { return n.ID == id }) {
+		for _, n := range t.Nodes {
+			if n.ID != id {
+				continue
+			}
+			fit = n.Fit
+			var chain []*checkpoint.Reader
+			for _, b := range n.Blocks {
+				data, err := x.Read(b)
+				if err != nil {
+					return nil, "", fmt.Errorf("reading the state of %s: %w", id, err)
+				}
+				chain = append(chain, checkpoint.NewReader(x.Manifest.ID, data))
+			}
+			parts = append(parts, chain)
+		}
+	}
+	return parts, fit, nil
+}
+
+// tasks returns the saved tasks that have a node of a kind, by their index.
+func (x *Restore) tasks(has func(*checkpoint.Node) bool) []*checkpoint.Task {
+	var out []*checkpoint.Task
+	for i := range x.Manifest.Tasks {
+		t := &x.Manifest.Tasks[i]
+		for k := range t.Nodes {
+			if has(&t.Nodes[k]) {
+				out = append(out, t)
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *checkpoint.Task) int { return a.Index - b.Index })
+	return out
+}
+
+// source returns what the tasks of a source have saved; nil if the source is new.
+func (x *Restore) source(group string) ([]*checkpoint.Reader, error) {
+	if x == nil {
+		return nil, nil
+	}
+	parts, _, err := x.readers(sourceOf(group))
+	if err != nil {
+		return nil, err
+	}
+	var out []*checkpoint.Reader
+	for _, p := range parts {
+		if len(p) != 1 {
+			return nil, fmt.Errorf("%s: the state of a source is not one block", group)
+		}
+		out = append(out, p[0])
+	}
+	return out, nil
+}
+
+// into puts everything but the sources back.
+func (x *Restore) into(g *Graph, b *builder) error {
+	r := &restoring{Restore: x, tasks: map[string][]*taskData{}, nodes: map[string][]nodeData{}, flights: map[flightKey]*landed{}}
+	if err := r.read(); err != nil {
+		return err
+	}
+	for _, gr := range g.Groups {
+		for _, t := range b.tasks[gr] {
+			for _, n := range t.nodes {
+				if err := r.node(n, t); err != nil {
+					return err
+				}
+			}
+			r.task(t)
+			if t.gate != nil {
+				r.gate(t)
+			}
+		}
+		if gr.Source != nil {
+			r.feeds(gr, b.tasks[gr])
+		}
+	}
+	for _, k := range r.order {
+		if f := r.flights[k]; !f.landed && f.rows > 0 && !x.Drop[k.edge] {
+			return &MisfitError{Node: k.edge, Was: fmt.Sprintf("%d rows in flight", f.rows)}
+		}
+	}
+	return nil
+}
+
+// A MisfitError is state or rows in flight that the graph has no place for.
+type MisfitError struct{ Node, Was, Is string }
+
+func (e *MisfitError) Error() string {
+	if e.Is == "" {
+		return fmt.Sprintf("%s: the checkpoint holds %s, the script has no place for them", e.Node, e.Was)
+	}
+	return fmt.Sprintf("%s: the state does not fit: it was `%s`, it is `%s`", e.Node, e.Was, e.Is)
+}
+
+// restoring is a checkpoint on its way into a graph.
+type restoring struct {
+	*Restore
+	tasks   map[string][]*taskData // by group, in order of the tasks
+	nodes   map[string][]nodeData  // by node, in order of the tasks
+	flights map[flightKey]*landed
+	order   []flightKey
+}
+
+// flightKey names a channel of the earlier run.
+type flightKey struct {
+	edge                string
+	from, to, fromWidth int
+	old                 bool
+}
+
+// landed is what was in flight in a channel, read.
+type landed struct {
+	first  uint64
+	items  []Item
+	ports  []int
+	rows   int64
+	landed bool // somebody has taken it over
+}
+
+func (r *restoring) read() error {
+	m := r.Manifest
+	for i := range m.Tasks {
+		t := &m.Tasks[i]
+		d := &taskData{}
+		if err := d.load(checkpoint.NewReader(m.ID, t.Data)); err != nil {
+			return fmt.Errorf("reading task %s[%d]: %w", t.Group, t.Index, err)
+		}
+		if t.Index != len(r.tasks[t.Group]) {
+			return fmt.Errorf("task %s[%d] is not in its place", t.Group, t.Index)
+		}
+		r.tasks[t.Group] = append(r.tasks[t.Group], d)
+		for _, n := range d.nodes {
+			r.nodes[n.id] = append(r.nodes[n.id], n)
+		}
+	}
+	for i := range m.Channels {
+		c := &m.Channels[i]
+		f := &landed{first: c.First}
+		for _, ref := range c.Blocks {
+			data, err := r.Read(ref)
+			if err != nil {
+				return fmt.Errorf("reading the rows in flight of %s: %w", c.Edge, err)
+			}
+			its, ports, err := DecodeItems(data)
+			if err != nil {
+				return fmt.Errorf("reading the rows in flight of %s: %w", c.Edge, err)
+			}
+			f.items, f.ports = append(f.items, its...), append(f.ports, ports...)
+		}
+		f.rows = int64((&Flight{Items: f.items}).Rows())
+		k := flightKey{c.Edge, c.From, c.To, c.FromWidth, c.Old}
+		r.flights[k] = f
+		r.order = append(r.order, k)
+	}
+	return nil
+}
+
+// node gives an operator its state back, and what it was told: that of the same task, or at another width its part of all.
+func (x *restoring) node(n *node, t *Task) error {
+	if x.Drop[n.id] {
+		return nil
+	}
+	parts, fit, err := x.readers(n.id)
+	switch {
+	case err != nil:
+		return err
+	case len(parts) == 0:
+	case fit != n.fit:
+		return &MisfitError{Node: n.id, Was: fit, Is: n.fit}
+	case len(parts) == t.width:
+		sv, ok := n.op.(Saver)
+		if !ok {
+			return fmt.Errorf("%s: cannot be restored", n.name)
+		}
+		if err := load(sv, parts[t.index]); err != nil {
+			return fmt.Errorf("restoring %s: %w", n.name, err)
+		}
+	default:
+		if err := x.merge(n, t, parts); err != nil {
+			return fmt.Errorf("restoring %s at parallelism %d instead of %d: %w", n.name, t.width, len(parts), err)
+		}
+	}
+	x.told(n, t, x.nodes[n.id])
+	return nil
+}
+
+// told gives a node back what it had been told. At another width it may have to tell those behind it again.
+func (x *restoring) told(n *node, t *Task, old []nodeData) {
+	switch len(old) {
+	case 0:
+		return
+	case t.width:
+		d := old[t.index]
+		n.w, n.owes, n.done, n.queue, n.after = d.w, d.owes, d.done, d.queue, d.after
+		t.setTick(n, d.tick, d.off)
+		return
+	}
+	n.w = types.MaxInstant
+	ended, tick, off := true, types.Instant(math.MaxInt64), true
+	for _, d := range old {
+		n.w = min(n.w, d.w)
+		ended = ended && d.w == types.MaxInstant
+		off = off && d.off
+		if !d.off {
+			tick = min(tick, d.tick)
+		}
+	}
+	t.setTick(n, tick, off)
+	// What is owed, and then what the operators behind may not have been told yet.
+	n.owes = true
+	if n.w > types.MinInstant && n.w < types.MaxInstant {
+		n.after = []Item{{Kind: Watermark, W: n.w}}
+	}
+	if ended {
+		n.after = append(n.after, Item{Kind: End})
+	}
+}
+
+func (t *Task) setTick(n *node, at types.Instant, off bool) {
+	for i := range t.tickers {
+		if t.tickers[i].n == n {
+			t.tickers[i].next, t.tickers[i].off = at, off
+		}
+	}
+}
+
+func load(sv Saver, chain []*checkpoint.Reader) error {
+	for _, r := range chain {
+		if err := sv.Load(r); err != nil {
+			return err
+		}
+		if err := r.Done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge loads the old tasks' operators beside the new one and takes what it owns over.
+func (x *Restore) merge(n *node, t *Task, parts [][]*checkpoint.Reader) error {
+	m, ok := n.op.(Merger)
+	if !ok {
+		return fmt.Errorf("its state is not kept by key")
+	}
+	for i := range parts {
+		from, err := n.spec.New(i)
+		if err != nil {
+			return err
+		}
+		sv, ok := from.(Saver)
+		if !ok {
+			return fmt.Errorf("it cannot be loaded")
+		}
+		if err := load(sv, parts[i]); err != nil {
+			return err
+		}
+		if err := m.Merge(from, func(hash uint64) bool { return Owner(hash, t.width) == t.index }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

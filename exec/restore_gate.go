@@ -1,0 +1,223 @@
+package exec
+
+import (
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// task gives a task back what it knew of itself.
+func (r *restoring) task(t *Task) {
+	old := r.tasks[t.group]
+	if len(old) == t.width {
+		d := old[t.index]
+		t.ended, t.chunk = d.ended, d.chunk
+		for i, w := range t.writers {
+			if i < len(d.next) && len(w.chans) > 0 {
+				w.next = int(d.next[i]) % len(w.chans)
+			}
+		}
+		return
+	}
+	for i, d := range old {
+		t.ended = (i == 0 || t.ended) && d.ended
+	}
+}
+
+// gate gives a gate back what it knew, and its channels what was in flight in them.
+func (r *restoring) gate(t *Task) {
+	g := t.gate
+	old := r.tasks[t.group]
+	switch {
+	case len(old) == 0:
+		r.unfused(t)
+		return
+	case len(old) == t.width:
+		d := old[t.index]
+		g.w, g.idle, g.ended, g.halted = d.gate.w, d.gate.idle, d.gate.ended, d.gate.halted
+		for _, in := range d.inputs {
+			r.input(t, t.index, in, len(old))
+		}
+		r.groups(t, d)
+	default:
+		g.w, g.ended = types.MaxInstant, true
+		for k, d := range old {
+			g.w, g.ended, g.halted = min(g.w, d.gate.w), g.ended && d.gate.ended, g.halted || d.gate.halted
+			for _, in := range d.inputs {
+				r.input(t, k, in, len(old))
+			}
+			r.groups(t, d)
+		}
+	}
+}
+
+// groups gives back whose turn it is.
+func (r *restoring) groups(t *Task, d *taskData) {
+	for _, was := range d.groups {
+		for k := range t.gate.groups {
+			if is := &t.gate.groups[k]; t.inputs[is.first].edge.ID == was.edge {
+				is.chunk, is.cut = max(is.chunk, was.chunk), is.cut || was.cut
+				is.turn = int(is.chunk % int64(is.stride))
+				if !is.inOrder {
+					is.turn = 0
+				}
+			}
+		}
+	}
+}
+
+// unfused is for a task whose head was in the same task as what is before it: nothing was in flight between them.
+func (r *restoring) unfused(t *Task) {
+	g := t.gate
+	for i, d := range r.nodes[t.head.id] {
+		if i == 0 {
+			g.w = d.w
+		}
+		g.w = min(g.w, d.w)
+	}
+	g.ended = g.w == types.MaxInstant
+	t.ended = g.ended
+	for i := range g.inputs {
+		g.inputs[i].w, g.inputs[i].ended = g.w, g.ended
+	}
+}
+
+// input puts back what a task, number k of width, had of one of its inputs: into the channel that is in its place now
+// or, if there is none, as an old one.
+func (r *restoring) input(t *Task, k int, in inputData, width int) {
+	f := r.flights[flightKey{in.edge, in.from, k, in.fromWidth, in.old}]
+	if f == nil {
+		f = &landed{}
+	}
+	first := -1 // the edge's
+	for i := range t.inputs {
+		c := &t.inputs[i]
+		if c.old || c.edge.ID != in.edge {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if !in.old && width == t.width && in.fromWidth == c.edge.From.Width && in.from == c.from {
+			p := &t.gate.inputs[i]
+			p.w, p.idle, p.ended, p.short = in.w, in.idle, in.ended, in.short
+			r.rows += c.ch.refill(f.first, f.items)
+			f.landed = true
+			return
+		}
+	}
+	if first < 0 {
+		return // no such edge: told at the end
+	}
+	f.landed = true
+	edge := t.inputs[first].edge
+	items := f.items
+	if width != t.width {
+		items = dealt(items, edge, t.width, t.index, k)
+	}
+	ch := NewChannel(edge.limits(), t.Wake, func() {})
+	r.rows += ch.refill(f.first, items)
+	t.gate.addOld(edgeGroup(t, first), ch, in)
+	t.inputs = append(t.inputs, inputOf{edge: edge, from: in.from, fromWidth: in.fromWidth, ch: ch, old: true})
+}
+
+// edgeGroup returns which group of the gate input i belongs to.
+func edgeGroup(t *Task, i int) int {
+	for k, gr := range t.gate.groups {
+		if i >= gr.first && i < gr.first+gr.n {
+			return k
+		}
+	}
+	return -1
+}
+
+// dealt returns the items of an old channel, which led to task k, that task index of width takes over. Signals go to all.
+func dealt(items []Item, e *Edge, width, index, k int) []Item {
+	var out []Item
+	for _, it := range items {
+		if it.Kind == Rows {
+			switch e.Spread {
+			case Hash:
+				if it.Batch = owned(it.Batch, e.Keys, width, index); it.Batch == nil {
+					continue
+				}
+			case Rebalance:
+				if k%width != index {
+					continue
+				}
+			case Broadcast: // all tasks had the same
+				if k != 0 {
+					continue
+				}
+			}
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// owned returns the rows whose keys task index of width owns, nil if there are none.
+func owned(b *vec.Batch, keys []int, width, index int) *vec.Batch {
+	hashes := make([]uint64, b.Rows())
+	cols := make([]*vec.Column, len(keys))
+	for i, k := range keys {
+		cols[i] = b.Cols[k]
+	}
+	vec.Hash(b, cols, hashes)
+	var rows []uint32
+	for i, h := range hashes {
+		if Owner(h, width) == index {
+			rows = append(rows, uint32(b.Row(i)))
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	return b.Gather(rows)
+}
+
+// refill puts items back that were in flight and returns how many rows there are. The first gets the number it had.
+func (c *Channel) refill(first uint64, items []Item) (rows int64) {
+	if first > 0 {
+		c.taken = first - 1
+	}
+	for _, it := range items {
+		c.Push(it)
+		if it.Kind == Rows {
+			rows += int64(it.Batch.Rows())
+		}
+	}
+	return rows
+}
+
+// feeds gives the tasks of a source back what their operators had not processed yet. At another width the rows of a chunk
+// go to the task that has the chunk now; sources tell their watermark anew.
+func (r *restoring) feeds(gr *Group, tasks []*Task) {
+	old := r.tasks[gr.ID]
+	for k := range old {
+		f := r.flights[flightKey{gr.ID, k, k, len(old), false}]
+		if f == nil {
+			continue
+		}
+		f.landed = true
+		for i, it := range f.items {
+			if it.Kind == Rows {
+				r.rows += int64(it.Batch.Rows())
+			}
+			x := fed{f.ports[i], it}
+			switch {
+			case len(old) == len(tasks):
+				tasks[k].feed.items = append(tasks[k].feed.items, x)
+			case it.Kind == Rows || it.Kind == ChunkEnd:
+				to := tasks[int(it.N)%tasks[0].parts]
+				to.feed.old = append(to.feed.old, x)
+			case it.Kind == End:
+				for _, t := range tasks {
+					t.feed.last = &x
+				}
+			}
+		}
+	}
+	for _, t := range tasks {
+		t.feed.arrange(t.ended)
+	}
+}

@@ -1,0 +1,163 @@
+package exec
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Run is a graph that has been built: tasks, and what keeps their checkpoints. It is stepped by a scheduler: a goroutine
+// for each actor (Job), or one for all of them in an order of its own (exec/sim).
+type Run struct {
+	env        *Env
+	tasks      []*Task
+	keeper     *keeper // nil: no checkpoints are taken
+	committers []Committer
+	closers    []func() error
+
+	mu    sync.Mutex
+	ended int
+	over  bool
+	err   error
+	done  chan struct{}
+}
+
+// An Actor is something that a scheduler steps: when woken, when its tick has come, and as long as it works.
+type Actor interface {
+	// Step does a bounded piece of work. An error ends the run.
+	Step() (Progress, error)
+	// NextTick returns when the actor wants to be stepped without being woken; 0 is never.
+	NextTick() types.Instant
+	// Woken receives when the actor wants to be stepped.
+	Woken() <-chan struct{}
+	Name() string
+}
+
+// actor is what actors have in common.
+type actor struct {
+	name string
+	wake chan struct{}
+}
+
+func newActor(name string) actor { return actor{name, make(chan struct{}, 1)} }
+
+// Wake makes the scheduler step the actor again. It never blocks.
+func (a *actor) Wake() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (a *actor) Woken() <-chan struct{} { return a.wake }
+func (a *actor) Name() string           { return a.name }
+
+// Actors returns what is to be stepped.
+func (r *Run) Actors() []Actor {
+	var out []Actor
+	for _, t := range r.tasks {
+		out = append(out, t)
+	}
+	if r.keeper != nil {
+		out = append(out, r.keeper, r.keeper.storage)
+	}
+	return out
+}
+
+// Over is closed when the run has ended by itself: no actor is to be stepped any more.
+func (r *Run) Over() <-chan struct{} { return r.done }
+
+// taskEnded counts the tasks that have come to their end.
+func (r *Run) taskEnded(i int) {
+	r.mu.Lock()
+	r.ended++
+	all := r.ended == len(r.tasks)
+	r.mu.Unlock()
+	switch {
+	case r.keeper != nil:
+		r.keeper.ended(i, all)
+	case all:
+		r.end(nil)
+	}
+}
+
+// Err is why the run ended, nil if it came to its end or was stopped.
+func (r *Run) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+func (r *Run) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		r.over, r.err = true, err
+		close(r.done)
+	}
+}
+
+// Checkpoint asks for a checkpoint; the answer comes when it is published and committed, or given up.
+func (r *Run) Checkpoint(name string) <-chan Outcome {
+	if r.keeper == nil {
+		c := make(chan Outcome, 1)
+		c <- Outcome{Err: errors.New("the run takes no checkpoints")}
+		return c
+	}
+	return r.keeper.request(checkpoint.Request{Reason: "manual", Name: name})
+}
+
+// Stop ends the run now. With checkpoints, a final one is taken, and a later run goes on from it; without, the sources
+// end. Either way windows are not flushed, and what belongs to the outputs becomes visible.
+func (r *Run) Stop() {
+	if r.keeper == nil {
+		r.Halt()
+		return
+	}
+	answer := r.keeper.request(checkpoint.Request{Reason: "stop", Final: true})
+	go func() {
+		select {
+		case o := <-answer:
+			if o.Err != nil && !r.isOver() {
+				r.end(errNotTaken(o.Err))
+			}
+		case <-r.done:
+		}
+	}()
+}
+
+func (r *Run) isOver() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Halt makes the sources end now, as if their input ended there, without flushing windows.
+func (r *Run) Halt() {
+	for _, t := range r.tasks {
+		t.stop.Store(true)
+		t.Wake()
+	}
+}
+
+// Drain makes the sources end now, as if their input ended there: windows are flushed.
+func (r *Run) Drain() {
+	for _, t := range r.tasks {
+		t.drain.Store(true)
+		t.Wake()
+	}
+}
+
+// Close releases what the run has opened.
+func (r *Run) Close() error {
+	err := closeAll(r.closers)
+	if r.keeper != nil && r.keeper.storage.store != nil {
+		err = errors.Join(err, r.keeper.storage.store.Close())
+	}
+	return err
+}

@@ -1,0 +1,298 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec/vec"
+)
+
+// A Saver has something to remember over a restart.
+type Saver interface {
+	// Save writes what Load needs. It is called between other calls, must be quick, and emits nothing: small state is
+	// copied, large state goes by Writer.Later. A sink seals what it was given.
+	Save(w *checkpoint.Writer) error
+	// Load is called before any other call, on an instance made with the same arguments: once with what was written in
+	// full, then with each delta in order. The bytes may be damaged.
+	Load(r *checkpoint.Reader) error
+}
+
+// A Merger keeps state by key and can be restored at another parallelism.
+type Merger interface {
+	Saver
+	// Merge takes over the groups of another, loaded instance of the same operator whose key hashes owns accepts, as
+	// copies, and what is not kept by key such that nothing is lost: the smaller watermark. It may be called for several.
+	Merge(from Operator, owns func(hash uint64) bool) error
+}
+
+// An order is what the keeper tells a task about a snapshot.
+type order struct {
+	what    orderKind
+	id      checkpoint.ID
+	parent  checkpoint.ID // newest checkpoint that a delta may build on
+	aligned bool
+	open    []checkpoint.ID // all that are open, ascending
+	final   bool            // the run ends with it: nothing is done after the step
+}
+
+type orderKind uint8
+
+const (
+	trigger orderKind = iota
+	abort
+)
+
+// order hands an order to the task. Any goroutine may call it.
+func (t *Task) order(o order) {
+	t.mu.Lock()
+	t.orders = append(t.orders, o)
+	t.ordered.Store(true)
+	t.mu.Unlock()
+	t.Wake()
+}
+
+// obey carries out the orders that have come.
+func (t *Task) obey() {
+	t.mu.Lock()
+	orders := t.orders
+	t.orders = nil
+	t.ordered.Store(false)
+	t.mu.Unlock()
+	for _, o := range orders {
+		switch {
+		case o.what == abort:
+			t.snaps.abort(t, o.id)
+		case o.aligned && t.source == nil && !t.ended:
+			t.snaps.announced = append(t.snaps.announced, o)
+		default:
+			t.snaps.upTo(t, o)
+		}
+	}
+}
+
+// snapshots is what a task knows of the snapshots it takes part in.
+type snapshots struct {
+	report    func(*Snapshot)     // to the keeper, when a snapshot is complete or failed
+	stepped   func(checkpoint.ID) // to the keeper, when the step is done
+	final     bool                // the run ends with the last one, which has been taken
+	last      checkpoint.ID       // the newest taken
+	announced []order             // aligned ones that wait for their marks, ascending
+	dead      []checkpoint.ID     // aborted ones whose marks may still come
+	writing   []*Snapshot         // whose large state is not written yet
+}
+
+// mostDead bounds the memory of aborted snapshots: marks of older ones do not come any more.
+const mostDead = 64
+
+// upTo takes the snapshot of an order and before it every open one that has not been taken, in order of their ids.
+func (s *snapshots) upTo(t *Task, o order) {
+	for _, id := range o.open {
+		if id < o.id {
+			s.take(t, id, o.parent, false)
+		}
+	}
+	s.take(t, o.id, o.parent, o.aligned)
+	s.final = s.final || o.final
+}
+
+// reached takes a snapshot whose mark has been reached.
+func (s *snapshots) reached(t *Task, it Item) {
+	t.obey() // what was said before the mark was made
+	id := checkpoint.ID(it.N)
+	for len(s.announced) > 0 && s.announced[0].id <= id {
+		o := s.announced[0]
+		s.take(t, o.id, o.parent, o.aligned)
+	}
+	before := s.last
+	s.take(t, id, 0, it.Aligned)
+	if s.last == before {
+		for _, in := range t.inputs { // a mark that nobody waits for
+			in.ch.Abort(id)
+		}
+	}
+}
+
+// rest takes what is announced once the task has ended: nothing can lie before the marks any more.
+func (s *snapshots) rest(t *Task) {
+	for len(s.announced) > 0 {
+		o := s.announced[0]
+		s.take(t, o.id, o.parent, o.aligned)
+	}
+}
+
+func (s *snapshots) abort(t *Task, id checkpoint.ID) {
+	s.dead = append(s.dead, id)
+	if s.last == id {
+		s.final = false
+	}
+	if len(s.dead) > mostDead {
+		s.dead = s.dead[1:]
+	}
+	s.announced = slices.DeleteFunc(s.announced, func(o order) bool { return o.id == id })
+	s.writing = slices.DeleteFunc(s.writing, func(x *Snapshot) bool { return x.ID == id })
+	for _, in := range t.inputs {
+		in.ch.Abort(id)
+	}
+	for _, w := range t.writers {
+		for _, c := range w.chans {
+			c.Abort(id)
+		}
+	}
+}
+
+// A Snapshot is what one task contributes to a checkpoint.
+type Snapshot struct {
+	ID    checkpoint.ID
+	Err   error
+	task  *Task
+	data  taskData
+	nodes []savedNode
+	// flights are what was in flight: of each input, and of the feed of a source.
+	flights []savedFlight
+	at      int64 // when the step was
+	missing atomic.Int64
+	report  func(*Snapshot)
+}
+
+type savedNode struct {
+	id, fit string
+	keep    bool // also if it is empty
+	w       *checkpoint.Writer
+}
+
+type savedFlight struct {
+	edge      string
+	from, to  int
+	fromWidth int
+	toWidth   int
+	old       bool
+	Flight
+	ports []int // of the feed: where each item was emitted to
+}
+
+// take is the snapshot step: one step, so atomic against rows, watermarks and timers.
+func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
+	s.announced = slices.DeleteFunc(s.announced, func(o order) bool { return o.id == id })
+	if id <= s.last || slices.Contains(s.dead, id) {
+		return
+	}
+	s.last = id
+	x := &Snapshot{ID: id, task: t, report: s.report, at: t.env.Now(), flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
+	x.missing.Store(int64(len(t.inputs)) + 1)
+	for _, w := range t.writers {
+		for _, c := range w.chans {
+			c.Mark(id, aligned)
+		}
+	}
+	for i, in := range t.inputs {
+		f := &x.flights[i]
+		*f = savedFlight{edge: in.edge.ID, from: in.from, to: t.index, fromWidth: in.fromWidth, toWidth: t.width, old: in.old}
+		if in.old {
+			in.ch.Mark(id, false)
+		}
+		in.ch.Step(id, func(fl Flight) {
+			f.Flight = fl
+			x.arrived()
+		})
+	}
+	if t.source != nil && len(t.feed.waiting()) > 0 {
+		x.flights = append(x.flights, t.feed.saved(t))
+	}
+	x.data = t.data()
+	s.stepped(id)
+	if err := x.save(t, parent); err != nil {
+		x.Err = fmt.Errorf("%s: %w", t.name, err)
+	}
+	if x.pending() {
+		s.writing = append(s.writing, x)
+		return
+	}
+	x.arrived()
+}
+
+// save freezes the state of the source and of all operators.
+func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
+	one := func(id, fit string, it any) error {
+		sv, ok := it.(Saver)
+		if !ok {
+			return nil
+		}
+		w := checkpoint.NewWriter(x.ID, parent)
+		if err := sv.Save(w); err != nil {
+			return fmt.Errorf("saving %s: %w", id, err)
+		}
+		x.nodes = append(x.nodes, savedNode{id: id, fit: fit, w: w})
+		return nil
+	}
+	if t.source != nil {
+		if s, ok := t.source.(interface {
+			Save(w *checkpoint.Writer) error
+		}); ok {
+			w := checkpoint.NewWriter(x.ID, parent)
+			if err := s.Save(w); err != nil {
+				return fmt.Errorf("saving the source: %w", err)
+			}
+			x.nodes = append(x.nodes, savedNode{id: sourceOf(t.group), keep: true, w: w})
+		}
+	}
+	for _, n := range t.nodes {
+		if err := one(n.id, n.fit, n.op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourceOf names the state of a source among the nodes of its task.
+func sourceOf(group string) string { return group + "/source" }
+
+func (x *Snapshot) pending() bool {
+	for i := range x.nodes {
+		if x.nodes[i].w.Pending() {
+			return true
+		}
+	}
+	return false
+}
+
+// write writes a piece of the large state of the oldest snapshot and reports whether there is more.
+func (s *snapshots) write(*Task) bool {
+	if len(s.writing) == 0 {
+		return false
+	}
+	x := s.writing[0]
+	for i := range x.nodes {
+		if x.nodes[i].w.Pending() {
+			x.nodes[i].w.Continue()
+			break
+		}
+	}
+	if !x.pending() {
+		s.writing = s.writing[1:]
+		x.arrived()
+	}
+	return len(s.writing) > 0
+}
+
+// arrived counts what has come in: the interval of a channel, or the state. The last one reports the snapshot.
+func (x *Snapshot) arrived() {
+	if x.missing.Add(-1) == 0 {
+		x.report(x)
+	}
+}
+
+// saved returns a copy of what waits: a source may use the memory of its rows again.
+func (f *feed) saved(t *Task) savedFlight {
+	out := savedFlight{edge: t.group, from: t.index, to: t.index, fromWidth: t.width, toWidth: t.width}
+	for _, x := range f.waiting() {
+		it := x.Item
+		if it.Batch != nil {
+			it.Batch, _, _ = vec.DecodeBlock(vec.AppendBlock(nil, it.Batch))
+		}
+		out.Items = append(out.Items, it)
+		out.ports = append(out.ports, x.port)
+	}
+	return out
+}

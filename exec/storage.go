@@ -1,0 +1,214 @@
+package exec
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// The kinds of blocks in a store.
+const (
+	StateBlock  uint8 = 1 // what a source, operator or sink has saved
+	FlightBlock uint8 = 2 // items of a channel, see DecodeItems
+	ScriptBlock uint8 = 3 // text of the script and of its plan
+)
+
+// storage does what touches the disk: it encodes and publishes checkpoints and commits the outputs of sinks, one after
+// the other, beside the tasks.
+type storage struct {
+	actor
+	keeper *keeper
+	run    *Run
+	store  *checkpoint.Store
+	begun  atomic.Bool // a checkpoint was published, by this run or the one it goes on from
+
+	mu   sync.Mutex
+	jobs []func() error
+
+	last   checkpoint.ID // the newest published
+	chains map[nodeKey][]checkpoint.Ref
+}
+
+// nodeKey names an operator in a task.
+type nodeKey struct {
+	task int
+	node string
+}
+
+// mostDeltas is how many deltas follow a base at most.
+const mostDeltas = 16
+
+func (s *storage) post(job func() error) {
+	s.mu.Lock()
+	s.jobs = append(s.jobs, job)
+	s.mu.Unlock()
+	s.Wake()
+}
+
+// Step does one job.
+func (s *storage) Step() (Progress, error) {
+	s.mu.Lock()
+	var job func() error
+	if len(s.jobs) > 0 {
+		job, s.jobs = s.jobs[0], s.jobs[1:]
+	}
+	s.mu.Unlock()
+	if job == nil {
+		return Waiting, nil
+	}
+	return Worked, job()
+}
+
+// NextTick is never: work wakes it.
+func (s *storage) NextTick() types.Instant { return 0 }
+
+// parent returns the checkpoint that a delta may build on, 0 if all must be written.
+func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
+	if !s.keeper.cfg.Deltas {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if newest != s.last {
+		return 0
+	}
+	for _, c := range s.chains {
+		if len(c) > mostDeltas {
+			return 0
+		}
+	}
+	return newest
+}
+
+// publish writes a checkpoint and makes it durable.
+func (s *storage) publish(t *taking, w checkpoint.Write) error {
+	m, flush, err := s.manifest(t, w)
+	if err == nil {
+		err = s.store.Publish(m, flush)
+	}
+	k := s.keeper
+	if err != nil {
+		k.post(func() []checkpoint.Action { return k.coord.PublishFailed(k.now(), w.ID, err) })
+		return nil
+	}
+	s.begun.Store(true)
+	if k.cfg.Taken != nil {
+		k.cfg.Taken(m)
+	}
+	k.post(func() []checkpoint.Action { return k.coord.Published(k.now(), w.ID) })
+	return nil
+}
+
+// manifest appends the blocks of a checkpoint and describes it.
+func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest, []func() error, error) {
+	if s.store == nil {
+		var err error
+		if s.store, err = s.keeper.cfg.Open(); err != nil {
+			return nil, nil, err
+		}
+	}
+	for id := checkpoint.ID(0); id < w.ID; { // ids that were aborted are used up, too
+		var err error
+		if id, err = s.store.NextID(); err != nil {
+			return nil, nil, err
+		}
+	}
+	m := &checkpoint.Manifest{ID: w.ID, Parent: w.Parent, Name: w.Name, Created: w.Triggered, Mode: w.Mode.String(), Reason: w.Reason, Finished: true,
+		Stats: s.run.env.Stats.values()}
+	encode := s.run.env.Now()
+	var flush []func() error
+	chains := map[nodeKey][]checkpoint.Ref{}
+	for i, x := range t.snaps {
+		mt := checkpoint.Task{Group: x.task.group, Index: x.task.index, Width: x.task.width, Ended: x.data.ended}
+		m.Finished = m.Finished && x.data.over
+		dw := checkpoint.NewWriter(w.ID, 0)
+		x.data.save(dw)
+		mt.Data, _, _ = dw.Output()
+		for _, n := range x.nodes {
+			data, fl, sealed := n.w.Output()
+			flush = append(flush, fl...)
+			m.Outputs = append(m.Outputs, sealed...)
+			if len(data) == 0 && !n.keep {
+				continue
+			}
+			ref, err := s.store.Append(StateBlock, data)
+			if err != nil {
+				return nil, nil, err
+			}
+			m.StateBytes += int64(len(data))
+			key := nodeKey{i, n.id}
+			blocks := []checkpoint.Ref{ref}
+			if n.w.IsDelta() {
+				if len(s.chains[key]) == 0 {
+					return nil, nil, fmt.Errorf("%s: a delta without a base", n.id)
+				}
+				blocks = append(s.chains[key][:len(s.chains[key]):len(s.chains[key])], ref)
+			}
+			chains[key] = blocks
+			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Fit: n.fit, Blocks: blocks, Bytes: int64(len(data))})
+		}
+		m.Tasks = append(m.Tasks, mt)
+		for k := range x.flights {
+			f := &x.flights[k]
+			if len(f.Items) == 0 {
+				continue
+			}
+			data := appendItems(nil, f.Items, f.ports)
+			ref, err := s.store.Append(FlightBlock, data)
+			if err != nil {
+				return nil, nil, err
+			}
+			rows := int64(f.Rows())
+			m.FlightBytes += int64(len(data))
+			m.FlightRows += rows
+			m.Channels = append(m.Channels, checkpoint.Channel{Edge: f.edge, From: f.from, To: f.to, FromWidth: f.fromWidth, ToWidth: f.toWidth, Old: f.old,
+				First: f.First, Last: f.First + uint64(len(f.Items)) - 1, Rows: rows, Blocks: []checkpoint.Ref{ref}})
+		}
+	}
+	if s.keeper.cfg.Describe != nil {
+		if err := s.keeper.cfg.Describe(s.store, m); err != nil {
+			return nil, nil, err
+		}
+	}
+	now := s.run.env.Now()
+	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed}
+	s.mu.Lock()
+	s.last, s.chains = w.ID, chains
+	s.mu.Unlock()
+	return m, flush, nil
+}
+
+// commit makes the outputs of a published checkpoint visible.
+func (s *storage) commit(t *taking) error {
+	k := s.keeper
+	for _, c := range s.run.committers {
+		if err := c.Commit(t.id); err != nil {
+			k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })
+			return nil
+		}
+	}
+	finished := true
+	for _, x := range t.snaps {
+		finished = finished && x.data.over
+	}
+	if err := s.store.Commit(t.id, finished); err != nil {
+		k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })
+		return nil
+	}
+	if err := s.store.Tidy(); err != nil {
+		k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })
+		return nil
+	}
+	k.post(func() []checkpoint.Action { return k.coord.Committed(k.now(), t.id) })
+	return nil
+}
+
+// A Committer is a sink that makes visible what belongs to a checkpoint once that is durable.
+type Committer interface {
+	// Commit makes what was sealed for checkpoint id and those before visible. It is called by another goroutine than the
+	// task's, while the task may go on writing; again after a restore; and for an id that was committed already it does nothing.
+	Commit(id checkpoint.ID) error
+}
