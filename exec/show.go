@@ -1,0 +1,40 @@
+package exec
+
+import "github.com/ebb-lang/ebb/lang/types"
+
+// A Repeater gives out changes: of what its state stands for, all but the latest has been given out already.
+type Repeater interface {
+	// Repeat makes the operator forget what it has given out, so that everything is owed that its state stands for.
+	Repeat()
+}
+
+// Show emits what the state of an operator stands for: the rows that it would give out if its input ended now, and those
+// that it has given out and may still take back. The operator is of no use afterwards.
+func Show(op Operator, out *Out) error {
+	if r, ok := op.(Repeater); ok {
+		r.Repeat()
+	}
+	drain := func() error {
+		d, ok := op.(Drainer)
+		for more := ok; more; {
+			var err error
+			if more, err = d.Drain(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := drain(); err != nil { // what was owed already
+		return err
+	}
+	if err := op.Advance(types.MaxInstant, out); err != nil {
+		return err
+	}
+	if err := drain(); err != nil {
+		return err
+	}
+	if err := op.Finish(out); err != nil {
+		return err
+	}
+	return drain()
+}
