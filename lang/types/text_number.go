@@ -1,6 +1,7 @@
 package types
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
@@ -95,38 +96,35 @@ func AppendInt(b []byte, v int64) []byte {
 		b = append(b, '-')
 		u = -u
 	}
-	if u < 10 {
-		return append(b, byte('0'+u))
+	switch {
+	case u >= 1e16:
+		b = binary.LittleEndian.AppendUint64(appendDigits(b, u/1e16), '0'*bytes1+eightDigits(u/1e8%1e8))
+		return binary.LittleEndian.AppendUint64(b, '0'*bytes1+eightDigits(u%1e8))
+	case u >= 1e8:
+		return binary.LittleEndian.AppendUint64(appendDigits(b, u/1e8), '0'*bytes1+eightDigits(u%1e8))
 	}
-	n := decimalLen(u)
-	at := len(b)
-	b = append(b, "00000000000000000000"[:n]...)
-	w := b[at : at+n]
-	for n > 2 {
-		q := u / 100
-		r := (u - q*100) * 2
-		u = q
-		n -= 2
-		w[n], w[n+1] = digits[r], digits[r+1]
-	}
-	if n == 2 {
-		w[0], w[1] = digits[u*2], digits[u*2+1]
-	} else {
-		w[0] = byte('0' + u)
-	}
-	return b
+	return appendDigits(b, u)
 }
 
-// decimalLen returns the number of decimal digits of u > 0.
-func decimalLen(u uint64) int {
-	n := bits.Len64(u) * 1233 >> 12 // about log10: right or one too low
-	if u >= powersOf10[n] {
-		n++
-	}
-	return n
+// appendDigits writes a number below 1e8 without zeros in front.
+func appendDigits(b []byte, u uint64) []byte {
+	w := eightDigits(u)
+	skip := bits.TrailingZeros64(w|1<<63) >> 3 // at most seven
+	return binary.LittleEndian.AppendUint64(b, ('0'*bytes1+w)>>(8*skip))[:len(b)+8-skip]
 }
 
-var powersOf10 = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+// bytes1 has a one in each byte.
+const bytes1 = 0x0101010101010101
+
+// eightDigits returns the digits of a number below 1e8, the first in the lowest byte: it is split in halves, all of which
+// are divided at once by products.
+func eightDigits(u uint64) uint64 {
+	w := u/1e4 | u%1e4<<32
+	q := w * 10486 >> 20 & 0x0000007f0000007f // by 100
+	w = q | (w-q*100)<<16
+	q = w * 103 >> 10 & 0x000f000f000f000f // by 10
+	return q | (w-q*10)<<8
+}
 
 // AppendFloat writes a finite float as the shortest text that reads back as the same number: plain between 1e-6 and
 // 1e21, with an exponent beyond.

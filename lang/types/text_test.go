@@ -100,8 +100,9 @@ func TestNumberText(t *testing.T) {
 		require.Equal(t, math.Float64bits(f), math.Float64bits(g))
 	}
 	for u := uint64(1); u < 1<<63; u *= 10 {
-		require.Equal(t, len(strconv.FormatUint(u, 10)), decimalLen(u))
-		require.Equal(t, len(strconv.FormatUint(u*10-1, 10)), decimalLen(u*10-1))
+		for _, v := range []int64{int64(u), int64(u - 1), int64(u + 1), -int64(u), 1 - int64(u)} {
+			require.Equal(t, strconv.FormatInt(v, 10), string(AppendInt(nil, v)))
+		}
 	}
 	for in, want := range map[string]string{"1.0": "1", "1e3": "1000", "-12.50e1": "-125", "9223372036854775807": "9223372036854775807",
 		"-9223372036854775808": "-9223372036854775808", "1000000000000000000000e-3": "1000000000000000000", "0.0000000000000000000000000": "0",

@@ -93,6 +93,13 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 					return nil, fmt.Errorf("column %s: %q holds a delimiter or a line end, and quotes are off", e.w.Schema.Fields[k].Name, excerpt([]byte(s)))
 				}
 				block = e.appendText(block, s)
+			case types.Int:
+				if e.plain {
+					block = types.AppendInt(block, c.Ints[r])
+				} else {
+					e.text = types.AppendInt(e.text[:0], c.Ints[r])
+					block = e.appendText(block, view(e.text))
+				}
 			case types.Time:
 				if f := e.w.Schema.Fields[k].Type.Format; e.plain && (f == "" || types.TimeIsNumber(f)) {
 					block = types.AppendTime(block, c.Ints[r], f)
