@@ -41,6 +41,7 @@ var _ = define(spec.Conn{
 		types.ConnParam{Name: "lazy_quotes", Type: types.T(types.Bool), Default: false, Text: "input: take misplaced quotes as they are"},
 	)},
 	Info:     csvInfo,
+	Rewinds:  rewinds,
 	Open:     csvOpen,
 	Updating: func(a *types.ConnArgs) bool { return optBool(a, "changes") },
 	Encoder:  newCSVEncoder,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"sync"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -44,18 +43,27 @@ func openChunked(sc *spec.Scan, form format, exts []string, chunk int64) ([]exec
 		}
 		return []exec.Source{src}, nil
 	}
+	var saved *savedScan
 	var err error
-	if s.files, err = listFiles(sc.Args, sc.Env, exts); err != nil {
+	if sc.Restore != nil {
+		saved, err = s.load(sc.Restore)
+	} else {
+		s.files, err = listFiles(sc.Args, sc.Env, exts)
+	}
+	if err != nil {
 		return nil, err
 	}
 	total := int64(0)
-	for _, in := range s.files {
-		in.first, in.pieces = total, 1
-		if err := s.inspect(in); err != nil {
-			return nil, err
+	for i, in := range s.files {
+		in.first = total
+		if saved != nil {
+			err = s.again(in, saved.seen[i])
+		} else {
+			err = s.inspect(in)
+			in.pieces = s.cut(in)
 		}
-		if in.layout != nil && in.layout.chunks() {
-			in.pieces = (in.size + chunk - 1) / chunk
+		if err != nil {
+			return nil, err
 		}
 		total += in.pieces
 		if sc.Env.Splits != nil {
@@ -73,15 +81,33 @@ func openChunked(sc *spec.Scan, form format, exts []string, chunk int64) ([]exec
 	if sc.OneSplit {
 		s.tasks = 1
 	}
+	s.relay = newRelay(int(s.tasks))
+	if saved != nil {
+		if err := s.resume(saved); err != nil {
+			return nil, err
+		}
+	}
 	out := make([]exec.Source, s.tasks)
 	for t := range out {
 		failures := &exec.Failures{}
 		if sc.Failures != nil {
 			failures = sc.Failures()
 		}
-		out[t] = &chunkTask{scan: s, next: int64(t), failures: failures, w: types.MinInstant, wake: s.wake(int64(t))}
+		x := &chunkTask{scan: s, next: int64(t), failures: failures, w: types.MinInstant, wake: s.wake(int64(t)), told: -1, now: s.begunOf(int64(t))}
+		if saved != nil {
+			x.resume(saved)
+		}
+		out[t] = x
 	}
 	return out, nil
+}
+
+// cut returns into how many chunks a file is cut.
+func (s *scan) cut(in *input) int64 {
+	if in.layout != nil && in.layout.chunks() {
+		return (in.size + s.chunk - 1) / s.chunk
+	}
+	return 1
 }
 
 // wake returns what wakes task t.
@@ -92,29 +118,6 @@ func (s *scan) wake(t int64) func() {
 	return func() {}
 }
 
-// relay passes the place at the start of a chunk from task to task. There is one message at a time.
-type relay struct {
-	mu    sync.Mutex
-	chunk int64 // of the file, for which at is
-	at    place
-	gone  bool // a task gave up
-}
-
-func (r *relay) pass(chunk int64, at place) {
-	r.mu.Lock()
-	r.chunk, r.at = chunk, at
-	r.mu.Unlock()
-}
-
-func (r *relay) take(chunk int64) (at place, ok, gone bool) {
-	if chunk == 0 {
-		return start(), true, false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.at, r.chunk == chunk, r.gone
-}
-
 // chunkTask reads every N-th chunk. It is an exec.Source.
 type chunkTask struct {
 	*scan
@@ -123,16 +126,21 @@ type chunkTask struct {
 	failures *exec.Failures
 	w        types.Instant // the last watermark sent
 	wake     func()
+	now      begun       // what was emitted of the chunk at hand
+	told     int64       // the chunk that the task was told of last
+	seen     fingerprint // of what was read last
+	again    bool        // after a restart: tell the watermark once more
 
 	f       exec.File // open file of files[file]
 	fOf     int
 	dec     decoder
 	decOf   int
 	block   block
-	has     bool // block is read
-	decoded bool // pieces are those of the block, under its odd
-	passed  bool // the place has come and was passed on
-	at      place
+	has     bool  // block is read
+	decoded bool  // pieces are those of the block, under its odd
+	passed  bool  // the place has come and was passed on
+	begin   place // at the start of the chunk
+	at      place // the same, but the highest event time is of what was sent
 	ready   []piece
 	sent    int
 	parts   parts    // that the pieces were made from
@@ -156,6 +164,10 @@ type block struct {
 
 // Poll reads and decodes a chunk, or sends one piece of it.
 func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
+	if t.again {
+		t.again = false
+		t.retell(out)
+	}
 	for t.file < len(t.files) && t.next >= t.files[t.file].first+t.files[t.file].pieces {
 		t.file++
 	}
@@ -180,16 +192,32 @@ func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 	if t.sent < len(t.ready) {
 		return exec.More, t.sendNext(in, out)
 	}
+	t.tell(out)
 	out.ChunkEnd(t.next)
 	if t.Env.Stats != nil {
 		t.Env.Stats.BytesIn.Add(t.block.hi - t.block.lo)
 	}
-	t.next += t.tasks
+	t.seen = t.block.fingerprint(t.file)
+	t.step()
 	t.recycle()
 	t.has, t.decoded, t.passed, t.block, t.sent = false, false, false, block{}, 0
 	clear(t.ready)
 	t.ready = t.ready[:0]
 	return exec.More, nil
+}
+
+// step goes on to the task's next chunk.
+func (t *chunkTask) step() {
+	t.next = t.done.next(t.next+t.tasks, t.tasks)
+	t.now = t.begunOf(t.next)
+}
+
+// tell tells to which chunk the rows that follow belong.
+func (t *chunkTask) tell(out *exec.Out) {
+	if t.told != t.next {
+		t.told = t.next
+		out.Chunk(t.next)
+	}
 }
 
 // recycle keeps the memory of the chunk for the next one, if nobody has views of it.
@@ -217,7 +245,10 @@ func (t *chunkTask) join(in *input, chunk int64) (exec.Status, error) {
 			return exec.Done, err
 		}
 	}
-	at, ok, gone := in.relay.take(chunk)
+	at, ok, gone := start(), true, false
+	if chunk > 0 {
+		at, ok, gone = t.relay.take(t.next)
+	}
 	switch {
 	case !ok && gone:
 		return exec.Done, nil
@@ -229,7 +260,7 @@ func (t *chunkTask) join(in *input, chunk int64) (exec.Status, error) {
 			return exec.Done, err
 		}
 	}
-	t.at, t.passed = at, true
+	t.begin, t.at, t.passed = at, at, true
 	next := place{odd: at.odd != t.block.quotes, rows: at.rows, good: at.good, high: at.high}
 	failed := false
 	for i := range t.ready {
@@ -251,8 +282,8 @@ func (t *chunkTask) join(in *input, chunk int64) (exec.Status, error) {
 }
 
 func (t *chunkTask) pass(in *input, chunk int64, at place) {
-	if chunk+1 < in.pieces {
-		in.relay.pass(chunk+1, at)
+	if chunk+1 < in.pieces && !t.done.finished(t.next+1) {
+		t.relay.pass(t.next+1, at)
 		if t.tasks > 1 {
 			t.scan.wake((t.next + 1) % t.tasks)()
 		}
@@ -262,6 +293,16 @@ func (t *chunkTask) pass(in *input, chunk int64, at place) {
 func (t *chunkTask) sendNext(in *input, out *exec.Out) error {
 	x := &t.ready[t.sent]
 	t.sent++
+	end := x.first + int64(x.batch.N)
+	if end <= t.now.rows {
+		t.at.high = max(t.at.high, x.high)
+		return nil
+	}
+	if x.first < t.now.rows {
+		t.at.high = x.skip(int(t.now.rows-x.first), t.at.high)
+	}
+	t.now.rows = end
+	t.tell(out)
 	x.pos = t.pos
 	high, err := t.send(x, in, t.at, out, t.failures, func(off int) int64 { return t.lineAt(in, t.block.at+int64(off)) })
 	if err != nil {
@@ -441,11 +482,7 @@ func (t *chunkTask) Close() error {
 		t.flow = nil
 	}
 	if t.file < len(t.files) {
-		for _, in := range t.files[t.file:] {
-			in.relay.mu.Lock()
-			in.relay.gone = true
-			in.relay.mu.Unlock()
-		}
+		t.relay.giveUp(t.next + 1)
 		for k := range t.tasks {
 			t.scan.wake(k)()
 		}

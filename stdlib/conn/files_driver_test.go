@@ -120,6 +120,7 @@ type read struct {
 	idle    int64
 	mode    string // of failures; "" collects error rows
 	shuffle *rand.Rand
+	limit   int64
 	limited bool // a task may end inside a chunk that nobody wants
 }
 
@@ -139,7 +140,7 @@ func field(name string, t types.Type) types.Field { return types.Field{Name: nam
 
 // scanOf makes the planner's request.
 func (r read) scanOf(env *exec.Env) *spec.Scan {
-	s := &spec.Scan{Name: "src", Ordinal: 1, Args: &types.ConnArgs{Args: r.args}, Info: r.info, Schema: r.schema, Columns: r.columns, Width: max(1, r.width), Lag: r.lag, Idle: r.idle, Env: env}
+	s := &spec.Scan{Name: "src", Ordinal: 1, Args: &types.ConnArgs{Args: r.args}, Info: r.info, Schema: r.schema, Columns: r.columns, Width: max(1, r.width), Lag: r.lag, Idle: r.idle, Limit: r.limit, Env: env}
 	if s.Columns == nil {
 		for i := range r.schema.Fields {
 			s.Columns = append(s.Columns, i)

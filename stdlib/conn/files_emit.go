@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -20,8 +21,11 @@ type scan struct {
 	files  []*input
 	pack   string // option
 	follow bool
-	chunk  int64
+	chunk  int64 // bytes
 	tasks  int64
+	relay  *relay
+	done   progress     // chunks that were finished before a restart
+	begun  []begun      // and those of which rows were emitted
 	stop   atomic.Int64 // > 0: number of the first chunk that nobody wants, see Scan.Limit
 }
 
@@ -39,19 +43,8 @@ func (s *scan) unwanted(chunk int64) bool {
 	return stop > 0 && chunk >= stop
 }
 
-// place is what is known of a file up to a record.
-type place struct {
-	odd   bool          // an odd number of quotes stand before it
-	rows  int64         // data rows before it
-	good  int64         // those of them that did not fail
-	high  types.Instant // highest event time before it
-	lines int64         // lines before it; only kept where the file is read in one stream
-}
-
 // trimLineEnds is layout.trim for records that line ends separate.
 func trimLineEnds(record []byte) []byte { return bytes.TrimRight(record, "\r\n") }
-
-func start() place { return place{high: types.MinInstant} }
 
 // piece is a part whose event times are known.
 type piece struct {
@@ -147,6 +140,24 @@ func sortFails(f []pieceError) {
 			f[j], f[j-1] = f[j-1], f[j]
 		}
 	}
+}
+
+// skip takes the first n rows out, which were emitted before a restart, and returns the highest event time up to them.
+func (x *piece) skip(n int, high types.Instant) types.Instant {
+	b := x.batch
+	sel := make([]uint32, 0, b.Rows())
+	for i := range b.Rows() {
+		r := b.Row(i)
+		switch {
+		case r >= n:
+			sel = append(sel, uint32(r))
+		case b.Time != nil:
+			high = max(high, b.Time[r])
+		}
+	}
+	b.Sel = sel
+	x.fails = slices.DeleteFunc(x.fails, func(f pieceError) bool { return f.row < n })
+	return high
 }
 
 // send emits one piece whose text began at place at, and reports its failures. It returns the highest event time of the

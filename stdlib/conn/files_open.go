@@ -282,6 +282,7 @@ func (s *scan) inspect(in *input) error {
 		if err := readAt(f, head, 0, in.name); err != nil {
 			return err
 		}
+		in.head = headSum(head)
 		if in.pack, err = detect(s.pack, head); err != nil || in.pack != "" {
 			return err
 		}

@@ -65,11 +65,12 @@ type input struct {
 	size   int64  // bytes on disk; -1 if not known
 	pack   string // compression: "", "gzip", "zstd"
 	stdin  bool
+	pipe   bool   // what was read cannot be read again: standard input, a named pipe, a device
+	head   uint64 // sum of its first bytes, of a regular file
 
 	layout layout // of a regular file that is not compressed
 	bom    int64  // bytes of its byte order mark
 
-	relay  relay
 	first  int64 // number of its first chunk
 	pieces int64 // number of its chunks
 }
@@ -95,14 +96,15 @@ func listFiles(a *types.ConnArgs, env *exec.Env, exts []string) ([]*input, error
 		in := &input{name: n, number: i, size: -1}
 		ins[i] = in
 		if n == stdio {
-			in.name, in.stdin = "stdin", true
+			in.name, in.stdin, in.pipe = "stdin", true, true
 			continue
 		}
 		info, err := env.FS.Stat(n)
 		if err != nil {
 			return nil, openError(n, env.FS, err)
 		}
-		if info.Mode().IsRegular() && info.Size() > 0 { // files of /proc say 0
+		in.pipe = !info.Mode().IsRegular()
+		if !in.pipe && info.Size() > 0 { // files of /proc say 0
 			in.size = info.Size()
 		}
 	}
@@ -308,4 +310,18 @@ func distance(a, b string, limit int) int {
 		before, prev, cur = prev, cur, before
 	}
 	return min(prev[len(b)], limit)
+}
+
+// rewinds reports whether all that a call names can be read again from where a checkpoint stood: no standard input, named
+// pipe or device.
+func rewinds(a *types.ConnArgs, env *exec.Env) bool {
+	for _, p := range optStrings(a, "path") {
+		if p == stdio {
+			return false
+		}
+		if info, err := env.FS.Stat(p); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
 }

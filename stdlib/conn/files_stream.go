@@ -157,6 +157,7 @@ type feed struct {
 	at    place
 	ready []piece
 	sent  int
+	rows  int64 // emitted, failed ones included
 	from  int64 // lines before the text that ready was decoded from
 	last  []byte
 }
@@ -241,13 +242,23 @@ func (f *feed) pending() bool { return f.sent < len(f.ready) }
 // next sends one piece.
 func (f *feed) next(out *exec.Out, failures *exec.Failures) error {
 	x := &f.ready[f.sent]
-	high, err := f.s.send(x, f.in, f.at, out, failures, func(off int) int64 {
-		return f.from + int64(bytes.Count(f.last[:off], []byte{'\n'})) + 1
-	})
-	if err != nil {
-		return err
+	first := f.at.rows + x.first
+	end := first + int64(x.batch.N)
+	if f.rows > first && f.rows < end {
+		f.at.high = x.skip(int(f.rows-first), f.at.high)
 	}
-	f.at.high = high
+	if f.rows >= end { // emitted before a restart
+		f.at.high = max(f.at.high, x.high)
+	} else {
+		f.rows = end
+		high, err := f.s.send(x, f.in, f.at, out, failures, func(off int) int64 {
+			return f.from + int64(bytes.Count(f.last[:off], []byte{'\n'})) + 1
+		})
+		if err != nil {
+			return err
+		}
+		f.at.high = high
+	}
 	f.sent++
 	if !f.pending() {
 		for i := range f.ready {
@@ -258,6 +269,16 @@ func (f *feed) next(out *exec.Out, failures *exec.Failures) error {
 		f.ready, f.sent = f.ready[:0], 0
 	}
 	return nil
+}
+
+// place returns what is known up to the last row that was sent.
+func (f *feed) place() place {
+	at := f.at
+	at.rows, at.lines = f.rows, f.from
+	for _, x := range f.ready[:f.sent] {
+		at.good += int64(x.batch.Rows())
+	}
+	return at
 }
 
 // flow is a file that a chunkTask reads as a stream: one chunk.
@@ -273,14 +294,20 @@ type flow struct {
 // streamed is Poll for a file that is read as a stream.
 func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	if t.flow == nil {
-		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in), since: t.Env.Now()}
+		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in), since: t.Env.Now(), idle: t.now.idle}
+		t.flow.feed.rows = t.now.rows
+		if in.pipe && t.now.rows > 0 { // it goes on where it is
+			t.flow.feed.at = t.now.at
+		}
 		go t.pump(in, t.flow.q)
 	}
 	w := t.flow
 	if w.feed.pending() {
+		t.tell(out)
 		if err := w.feed.next(out, t.failures); err != nil {
 			return exec.Done, err
 		}
+		t.now.rows = w.feed.rows
 		t.advance(w.feed.at.high, out)
 		return exec.More, nil
 	}
@@ -291,8 +318,9 @@ func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	if w.ended {
 		w.q.close()
 		t.flow = nil
+		t.tell(out)
 		out.ChunkEnd(t.next)
-		t.next += t.tasks
+		t.step()
 		return exec.More, nil
 	}
 	w.events = w.q.take(w.events[:0])

@@ -64,7 +64,7 @@ var _ = define(spec.Conn{
 		}
 		return made{ticks: g.count, chunk: generatedChunk, rate: g.rate, maker: func() maker {
 			return &generateMaker{generator: g, columns: s.Columns}
-		}}.open(s), nil
+		}}.open(s)
 	},
 })
 

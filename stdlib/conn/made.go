@@ -2,7 +2,6 @@ package conn
 
 import (
 	"math"
-	"sync"
 	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -34,8 +33,15 @@ type maker interface {
 const chunksPerSecond = 200
 
 // open returns the tasks of the source.
-func (m made) open(s *spec.Scan) []exec.Source {
-	if m.rate > 0 {
+func (m made) open(s *spec.Scan) ([]exec.Source, error) {
+	var saved *savedMaking
+	if s.Restore != nil {
+		var err error
+		if saved, err = loadMaking(s); err != nil {
+			return nil, err
+		}
+		m.chunk = saved.chunk
+	} else if m.rate > 0 {
 		m.chunk = min(m.chunk, max(1, int64(m.rate/chunksPerSecond)))
 	}
 	width := max(1, s.Width)
@@ -46,12 +52,22 @@ func (m made) open(s *spec.Scan) []exec.Source {
 		width = min(width, int(max(1, (m.ticks+m.chunk-1)/m.chunk)))
 	}
 	s.Env.Splits.Name(s.Ordinal, 0, s.Name)
-	shared := &madeSplit{made: m, scan: s, width: width, high: types.MinInstant}
+	shared := &madeSplit{made: m, scan: s, width: width, relay: newRelay(width)}
+	shared.relay.pass(0, start())
+	if saved != nil {
+		if err := shared.resume(saved); err != nil {
+			return nil, err
+		}
+	}
 	sources := make([]exec.Source, width)
 	for i := range sources {
-		sources[i] = &madeTask{split: shared, chunk: int64(i), maker: m.maker(), failures: s.Failures(), marked: types.MinInstant}
+		t := &madeTask{split: shared, chunk: int64(i), maker: m.maker(), failures: s.Failures(), marked: types.MinInstant}
+		if saved != nil {
+			t.resume(saved)
+		}
+		sources[i] = t
 	}
-	return sources
+	return sources, nil
 }
 
 // madeSplit is what the tasks of a source share.
@@ -63,11 +79,8 @@ type madeSplit struct {
 	started atomic.Int64 // wall time of the first poll, 0 before
 	emitted atomic.Int64 // wall time of the last rows
 
-	mu   sync.Mutex
-	turn int64         // the chunk that may learn what came before it
-	rows int64         // rows of the chunks before turn
-	good int64         // those of them that did not fail
-	high types.Instant // highest event time of the chunks before turn
+	relay *relay
+	done  progress // chunks that were finished before a restart
 }
 
 // due reports whether the ticks before to have come, by the wall clock.
@@ -77,23 +90,20 @@ func (s *madeSplit) due(to, now int64) bool {
 	return float64(now-s.started.Load()) >= float64(to)/s.rate*1e9
 }
 
-// pass tells what came before a chunk and gives the turn to the next one; ok is false if it is not the chunk's turn.
-// enough tells that the rows before are all that are wanted.
-func (s *madeSplit) pass(chunk int64, b *vec.Batch, high types.Instant) (rows int64, before types.Instant, enough, ok bool) {
-	s.mu.Lock()
-	rows, before, ok = s.rows, s.high, s.turn == chunk
-	enough = s.scan.Limit > 0 && s.good >= s.scan.Limit
-	if ok {
-		s.turn++
-		s.rows += int64(b.N)
-		s.good += int64(b.Rows())
-		s.high = max(s.high, high)
+// pass tells what came before a chunk and passes on what comes before the next one; ok is false if that is not known yet.
+func (s *madeSplit) pass(chunk int64, b *vec.Batch, high types.Instant) (at place, ok bool) {
+	at, ok, _ = s.relay.take(chunk)
+	if !ok {
+		return at, false
 	}
-	s.mu.Unlock()
-	if ok && s.width > 1 {
+	next := place{rows: at.rows + int64(b.N), good: at.good + int64(b.Rows()), high: max(at.high, high)}
+	if !s.done.finished(chunk + 1) {
+		s.relay.pass(chunk+1, next)
+	}
+	if s.width > 1 {
 		s.scan.Hosts[(chunk+1)%int64(s.width)].Wake()
 	}
-	return rows, before, enough, ok
+	return at, true
 }
 
 // madeTask is one task of a source.
@@ -104,6 +114,7 @@ type madeTask struct {
 	chunk    int64 // the next one
 	idle     bool
 	marked   types.Instant // last watermark
+	again    bool          // after a restart: tell both once more
 
 	// The rows of the chunk that wait for their turn.
 	batch  *vec.Batch
@@ -113,6 +124,10 @@ type madeTask struct {
 
 func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 	s := t.split
+	if t.again {
+		t.again = false
+		t.retell(out)
+	}
 	if t.batch == nil {
 		from := t.chunk * s.made.chunk
 		if s.ticks >= 0 && from >= s.ticks {
@@ -130,17 +145,20 @@ func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 		}
 		t.prepare(from, to)
 	}
-	rows, before, enough, ok := s.pass(t.chunk, t.batch, t.high)
+	at, ok := s.pass(t.chunk, t.batch, t.high)
 	if !ok {
 		return exec.Idle, nil
 	}
-	if enough {
-		return exec.Done, nil
+	var err error
+	status := exec.More
+	if s.scan.Limit > 0 && at.good >= s.scan.Limit {
+		status = exec.Done
+	} else {
+		err = t.emit(at.rows, at.high, out)
 	}
-	err := t.emit(rows, before, out)
 	t.batch = nil
-	t.chunk += int64(s.width)
-	return exec.More, err
+	t.chunk = s.done.next(t.chunk+int64(s.width), int64(s.width))
+	return status, err
 }
 
 // Close does nothing: there is nothing to release.
@@ -199,6 +217,7 @@ func (t *madeTask) dropFailed() {
 // emit sends the rows of the chunk, before which there were so many rows up to so high an event time.
 func (t *madeTask) emit(rows int64, high types.Instant, out *exec.Out) error {
 	s, b := t.split.scan, t.batch
+	out.Chunk(t.chunk)
 	if t.idle {
 		t.idle = false
 		out.Idle(false)

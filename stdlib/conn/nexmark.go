@@ -67,7 +67,7 @@ var _ = define(spec.Conn{
 		}
 		return made{ticks: n.model.events, chunk: n.chunk, rate: n.rate, maker: func() maker {
 			return &nexmarkMaker{nexmark: n, columns: s.Columns}
-		}}.open(s), nil
+		}}.open(s)
 	},
 })
 

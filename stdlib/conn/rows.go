@@ -50,7 +50,7 @@ var _ = define(spec.Conn{
 		}
 		one := *s
 		one.Width = 1
-		return made{ticks: total, chunk: vec.MaxRows, maker: func() maker { return &rowsMaker{whole, s.Columns} }}.open(&one), nil
+		return made{ticks: total, chunk: vec.MaxRows, maker: func() maker { return &rowsMaker{whole, s.Columns} }}.open(&one)
 	},
 })
 

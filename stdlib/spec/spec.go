@@ -124,6 +124,9 @@ type Conn struct {
 	// Info describes an input before it runs. declared is the script's schema, nil if it must be inferred or comes with
 	// the connector. Sources only.
 	Info func(a *types.ConnArgs, declared *types.Schema, env *exec.Env) (types.SourceInfo, error)
+	// Rewinds reports whether a source called so can be read again from where a checkpoint stood; nil: it can. A job with
+	// one that cannot takes no checkpoints unless told to: after a restart it misses what was read since.
+	Rewinds func(a *types.ConnArgs, env *exec.Env) bool
 	// Open opens a source for at most s.Width tasks; it returns one exec.Source a task, at least one.
 	Open func(s *Scan) ([]exec.Source, error)
 	// Updating reports whether a sink called so takes updating streams; nil: never. Console and blackhole always do.
@@ -154,10 +157,13 @@ type Scan struct {
 	// Limit tells that only the first rows are needed; the source may ignore it. 0: all.
 	Limit int64
 	Hosts []*exec.Host // one a task
-	// Restore is what the tasks of an earlier run have saved, in their order; their number may differ. nil: a fresh start.
-	Restore  []*checkpoint.Reader
 	Env      *exec.Env
 	Failures func() *exec.Failures // one a task
+	// Restore is what the sources have saved, in the order of their tasks, when the run goes on from a checkpoint; nil: it
+	// begins anew. Of those that Open returned then, each must have been asked to save, ended or not; there may be another
+	// number of them now. Chunk c goes to source c mod their number. The rows of a chunk that were emitted before come
+	// from the checkpoint; the source goes on with those that follow.
+	Restore []*checkpoint.Reader
 }
 
 // Write is what the planner asks of a sink.

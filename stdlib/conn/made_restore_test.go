@@ -1,0 +1,79 @@
+package conn
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMadeGoesOn(t *testing.T) {
+	for name, args := range map[string]map[string]any{
+		"generate": {"fields": map[string]any{"id": "sequence", "at": "time"}, "count": int64(3_000), "rate": 1e4, "step": int64(1e9), "late": 0.1, "disorder": int64(3e9)},
+		"nexmark":  {"kind": "bid", "events": int64(5_000), "rate": 2e4, "disorder": int64(100)},
+		"persons":  {"kind": "person", "events": int64(150_000)},
+	} {
+		if name == "persons" {
+			name = "nexmark"
+		}
+		want := 0
+		var undisturbed []emission
+		for seed := range uint64(30) {
+			base := newSourceRun(t, name, args, 1)
+			many := &restarts{t: t, rnd: rand.New(rand.NewPCG(3, seed)), now: func(n int64) { base.now += n }}
+			many.open = func(restore []*checkpoint.Reader, width int) ([]exec.Source, error) {
+				s := *base.scan
+				s.Width, s.Restore, s.Hosts = width, restore, nil
+				for range width {
+					s.Hosts = append(s.Hosts, &exec.Host{Env: s.Env, Wake: func() {}})
+				}
+				return connector(t, name).Open(&s)
+			}
+			if seed == 0 {
+				require.NoError(t, many.run(0))
+				undisturbed, _ = many.sorted()
+				want = len(undisturbed)
+				require.NotZero(t, want)
+				continue
+			}
+			require.NoError(t, many.run(5))
+			have, _ := many.sorted()
+			require.Len(t, have, want)
+			require.Equal(t, undisturbed, have)
+		}
+	}
+}
+
+// The pace goes on where it was: the time of the standstill is not made up for.
+func TestPaceGoesOn(t *testing.T) {
+	r := newSourceRun(t, "generate", map[string]any{"fields": map[string]any{"id": "sequence"}, "rate": 1000.0}, 1)
+	rows := 0
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		if it.Kind == exec.Rows {
+			rows += it.Batch.Rows()
+		}
+	})
+	second := func(s exec.Source) {
+		for range 1000 {
+			_, err := s.Poll(out)
+			require.NoError(t, err)
+			r.now += 1e6
+		}
+	}
+	r.now = 1
+	s := r.open()[0]
+	second(s)
+	require.InDelta(t, 1000, rows, 10)
+	w := checkpoint.NewWriter(1, 0)
+	require.NoError(t, s.(*madeTask).Save(w))
+	data, _, _ := w.Output()
+	r.now += 3600e9
+	r.scan.Restore = []*checkpoint.Reader{checkpoint.NewReader(1, data)}
+	s = r.open()[0]
+	second(s)
+	require.InDelta(t, 2000, rows, 10)
+	require.Equal(t, types.MinInstant, s.(*madeTask).marked)
+}
