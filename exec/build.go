@@ -34,7 +34,7 @@ func (b *builder) build(g *Graph) error {
 	for _, gr := range g.Groups {
 		for i := range gr.Width {
 			number := len(b.run.tasks)
-			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, index: i, width: gr.Width, env: b.env, finished: func() { b.run.taskEnded(number) }}
+			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, fit: gr.Fit, index: i, width: gr.Width, env: b.env, finished: func() { b.run.taskEnded(number) }}
 			b.tasks[gr] = append(b.tasks[gr], t)
 			b.run.tasks = append(b.run.tasks, t)
 		}
@@ -51,7 +51,15 @@ func (b *builder) build(g *Graph) error {
 	if b.from == nil {
 		return nil
 	}
-	return b.from.into(g, b)
+	if err := b.from.into(g, b); err != nil {
+		return err
+	}
+	for _, c := range b.run.committers { // it may not have come to that
+		if err := c.Commit(b.from.Manifest.ID); err != nil {
+			return &OutputError{err}
+		}
+	}
+	return nil
 }
 
 type builder struct {
@@ -101,7 +109,7 @@ func (b *builder) group(gr *Group) error {
 		for i, t := range tasks {
 			hosts[i] = &Host{Env: b.env, Wake: t.Wake}
 		}
-		restore, err := b.from.source(gr.ID)
+		restore, err := b.from.source(gr.ID, gr.Fit)
 		if err != nil {
 			return err
 		}

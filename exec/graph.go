@@ -11,6 +11,7 @@ type Graph struct {
 // Group is a run of Width equal tasks. It has a Source, or edges that lead to it.
 type Group struct {
 	ID    string // the same in every run of the script, at any width
+	Fit   string // what shapes the state of its source: saved state fits only an equal Fit
 	Name  string
 	Width int
 	// Source makes the source of all tasks at once, one a task. restore is what the tasks of an earlier run have saved,

@@ -65,13 +65,19 @@ func (x *Restore) tasks(has func(*checkpoint.Node) bool) []*checkpoint.Task {
 }
 
 // source returns what the tasks of a source have saved; nil if the source is new.
-func (x *Restore) source(group string) ([]*checkpoint.Reader, error) {
+func (x *Restore) source(group, is string) ([]*checkpoint.Reader, error) {
 	if x == nil {
 		return nil, nil
 	}
-	parts, _, err := x.readers(sourceOf(group))
-	if err != nil {
+	if x.Drop[sourceOf(group)] {
+		return nil, nil
+	}
+	parts, fit, err := x.readers(sourceOf(group))
+	switch {
+	case err != nil:
 		return nil, err
+	case len(parts) > 0 && fit != is:
+		return nil, &MisfitError{Node: group, Was: fit, Is: is}
 	}
 	var out []*checkpoint.Reader
 	for _, p := range parts {

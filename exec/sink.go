@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -55,6 +56,26 @@ func (s *SinkOperator) outcome(err error) error {
 		return nil
 	}
 	return &OutputError{err}
+}
+
+// Save seals what was written.
+func (s *SinkOperator) Save(w *checkpoint.Writer) error {
+	if v, ok := s.Sink.(Saver); ok {
+		if err := v.Save(w); err != nil {
+			return s.outcome(err)
+		}
+	}
+	return nil
+}
+
+// Load undoes what was written after the checkpoint.
+func (s *SinkOperator) Load(r *checkpoint.Reader) error {
+	if v, ok := s.Sink.(Saver); ok {
+		if err := v.Load(r); err != nil {
+			return s.outcome(err)
+		}
+	}
+	return nil
 }
 
 // Satisfied reports whether nobody reads the output any more.

@@ -234,7 +234,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 			if err := s.Save(w); err != nil {
 				return fmt.Errorf("saving the source: %w", err)
 			}
-			x.nodes = append(x.nodes, savedNode{id: sourceOf(t.group), keep: true, w: w})
+			x.nodes = append(x.nodes, savedNode{id: sourceOf(t.group), fit: t.fit, keep: true, w: w})
 		}
 	}
 	for _, n := range t.nodes {

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Set         map[string]string // params
 	Parallelism int               // 0: what the script sets, else the number of cores
+	Spread      bool              // make the tasks of a wider run also at parallelism 1, for a checkpoint of one
 	Print       *types.ConnArgs   // how printed pipelines are written
 }
 
@@ -45,7 +46,7 @@ func Compile(name, text string, lib *stdlib.Catalog, env *exec.Env, o Options) (
 			o.Parallelism = runtime.GOMAXPROCS(0)
 		}
 	}
-	return &Compiled{Script: checked, Physical: Parallelise(p, o.Parallelism, partialOf(lib, env)), Options: o}, diags, nil
+	return &Compiled{Script: checked, Physical: Parallelise(p, o.Parallelism, o.Spread, partialOf(lib, env)), Options: o}, diags, nil
 }
 
 // Graph makes what exec runs.

@@ -91,8 +91,8 @@ func (f folder) Append(name string) (exec.File, error) {
 func (f folder) Edit(name string) (exec.File, error) {
 	return f.open(name, os.O_CREATE|os.O_RDWR)
 }
-func (f folder) Link(from, to string) error { return f.relative(os.Link(f.at(from), f.at(to))) }
-func (folder) SyncDir(string) error         { return nil }
+func (f folder) Link(from, to string) error   { return f.relative(os.Link(f.at(from), f.at(to))) }
+func (folder) SyncDir(string) error           { return nil }
 func (f folder) Rename(from, to string) error { return f.relative(os.Rename(f.at(from), f.at(to))) }
 func (f folder) Remove(name string) error     { return f.relative(os.Remove(f.at(name))) }
 func (f folder) MkdirAll(name string) error   { return f.relative(os.MkdirAll(f.at(name), 0o777)) }

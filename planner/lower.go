@@ -21,11 +21,12 @@ type lowerer struct {
 	print  *types.ConnArgs // how printed pipelines are written
 	groups map[*Group]*exec.Group
 	edges  map[*Edge]*exec.Edge
+	nodes  map[*Op]*exec.Node
 }
 
 // Lower makes the graph of a parallel plan. printed pipelines are written by the connector call `print`.
 func Lower(p *Physical, lib *stdlib.Catalog, env *exec.Env, print *types.ConnArgs) *exec.Graph {
-	l := &lowerer{lib: lib, env: env, print: print, groups: map[*Group]*exec.Group{}, edges: map[*Edge]*exec.Edge{}}
+	l := &lowerer{lib: lib, env: env, print: print, groups: map[*Group]*exec.Group{}, edges: map[*Edge]*exec.Edge{}, nodes: map[*Op]*exec.Node{}}
 	out := &exec.Graph{}
 	for _, g := range p.Groups {
 		x := &exec.Group{Name: g.name(), Width: g.Width}
@@ -47,6 +48,7 @@ func Lower(p *Physical, lib *stdlib.Catalog, env *exec.Env, print *types.ConnArg
 			x.Source = l.source(g.Scan, l.transient(g.Ports))
 		}
 	}
+	l.name(p)
 	return out
 }
 
@@ -74,6 +76,7 @@ func (l *lowerer) ports(ports [][]Link, width int) [][]exec.Link {
 func (l *lowerer) op(op *Op, width int) *exec.Node {
 	n := op.Node
 	x := &exec.Node{Name: n.Name, Ports: l.ports(op.Ports, width), Sink: op.Kind == SinkOp}
+	l.nodes[op] = x
 	switch op.Kind {
 	case RowsOp:
 		in := n.In[0].Schema()

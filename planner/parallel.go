@@ -71,8 +71,16 @@ type place struct {
 	inOrder bool
 }
 
-// Parallelise spreads a logical plan over at most width tasks a group.
-func Parallelise(p *Plan, width int, partial func(*Node) (types.Schema, bool)) *Physical {
+// Parallelise spreads a logical plan over at most width tasks a group. Spread tells that groups are made as if width were
+// more than 1: what was in flight between the tasks of a wider run then has its place.
+func Parallelise(p *Plan, width int, spread bool, partial func(*Node) (types.Schema, bool)) *Physical {
+	if width == 1 && spread {
+		out := Parallelise(p, 2, false, partial)
+		for _, g := range out.Groups {
+			g.Width = 1
+		}
+		return out
+	}
 	b := &spreader{width: width, partial: partial, out: &Physical{Logical: p}, places: map[Input][]place{}, sinks: map[string]*Op{}, sinkUses: map[string]int{}}
 	b.hidden(p)
 	for _, n := range p.Nodes {
