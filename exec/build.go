@@ -121,7 +121,7 @@ func (b *builder) group(gr *Group) error {
 			return fmt.Errorf("%s: source made %d parts for %d tasks", gr.Name, len(sources), len(tasks))
 		}
 		for i, t := range tasks {
-			t.source, t.parts = noSource{}, len(sources)
+			t.source, t.parts, t.schema = noSource{}, len(sources), gr.Schema
 			if i < len(sources) {
 				t.source = sources[i]
 				b.run.closers = append(b.run.closers, sources[i].Close)

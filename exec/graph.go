@@ -17,6 +17,7 @@ type Group struct {
 	// Source makes the source of all tasks at once, one a task. restore is what the tasks of an earlier run have saved,
 	// in their order and maybe of another number; nil for a fresh start.
 	Source func(hosts []*Host, restore []*checkpoint.Reader) ([]Source, error)
+	Schema []byte // of what the source emits to port 0; see Edge.Schema
 	// Ports are where the source's ports lead; of a group with edges, Ports[0] is the head: one Link to the node that
 	// takes the edges' items.
 	Ports [][]Link
@@ -50,6 +51,7 @@ type Edge struct {
 	InOrder bool  // Gather: chunk by chunk, in the order of the source
 	Keep    Hidden
 	Limits  Limits // zero: DefaultLimits
+	Schema  []byte // of the rows, as vec.AppendSchema writes it: for those who look into checkpoints
 }
 
 func (e *Edge) limits() Limits {

@@ -169,7 +169,8 @@ type savedFlight struct {
 	toWidth   int
 	old       bool
 	Flight
-	ports []int // of the feed: where each item was emitted to
+	ports  []int // of the feed: where each item was emitted to
+	schema []byte
 }
 
 // take is the snapshot step: one step, so atomic against rows, watermarks and timers.
@@ -188,7 +189,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	}
 	for i, in := range t.inputs {
 		f := &x.flights[i]
-		*f = savedFlight{edge: in.edge.ID, from: in.from, to: t.index, fromWidth: in.fromWidth, toWidth: t.width, old: in.old}
+		*f = savedFlight{edge: in.edge.ID, from: in.from, to: t.index, fromWidth: in.fromWidth, toWidth: t.width, old: in.old, schema: in.edge.Schema}
 		if in.old {
 			in.ch.Mark(id, false)
 		}
@@ -285,7 +286,7 @@ func (x *Snapshot) arrived() {
 
 // saved returns a copy of what waits: a source may use the memory of its rows again.
 func (f *feed) saved(t *Task) savedFlight {
-	out := savedFlight{edge: t.group, from: t.index, to: t.index, fromWidth: t.width, toWidth: t.width}
+	out := savedFlight{edge: t.group, from: t.index, to: t.index, fromWidth: t.width, toWidth: t.width, schema: t.schema}
 	for _, x := range f.waiting() {
 		it := x.Item
 		if it.Batch != nil {

@@ -165,7 +165,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			m.FlightBytes += int64(len(data))
 			m.FlightRows += rows
 			m.Channels = append(m.Channels, checkpoint.Channel{Edge: f.edge, From: f.from, To: f.to, FromWidth: f.fromWidth, ToWidth: f.toWidth, Old: f.old,
-				First: f.First, Last: f.First + uint64(len(f.Items)) - 1, Rows: rows, Blocks: []checkpoint.Ref{ref}})
+				First: f.First, Last: f.First + uint64(len(f.Items)) - 1, Rows: rows, Blocks: []checkpoint.Ref{ref}, Schema: f.schema})
 		}
 	}
 	if s.keeper.cfg.Describe != nil {

@@ -29,6 +29,7 @@ type Task struct {
 	env   *Env
 
 	source  Source
+	schema  []byte // of its rows
 	feed    *feed
 	root    *Out // of the source, into the feed
 	heads   *Out // behind the feed

@@ -35,6 +35,9 @@ func Lower(p *Physical, lib *stdlib.Catalog, env *exec.Env, print *types.ConnArg
 	}
 	for _, e := range p.Edges {
 		x := &exec.Edge{Name: fmt.Sprint(e.ID), From: l.groups[e.From], To: l.groups[e.To], Spread: e.Spread, Keys: e.Keys, InOrder: e.InOrder, Keep: e.Keep}
+		if e.Schema.Fields != nil {
+			x.Schema = vec.AppendSchema(nil, e.Schema)
+		}
 		if e.InOrder { // must hold two chunks of the source, or readers wait for each other
 			x.Limits = exec.Limits{Rows: 8 * vec.MaxRows, Bytes: 4 << 20}
 		}
@@ -45,6 +48,7 @@ func Lower(p *Physical, lib *stdlib.Catalog, env *exec.Env, print *types.ConnArg
 		x := l.groups[g]
 		x.Ports = l.ports(g.Ports, g.Width)
 		if g.Scan != nil {
+			x.Schema = vec.AppendSchema(nil, g.Scan.Out.Schema)
 			x.Source = l.source(g.Scan, l.transient(g.Ports))
 		}
 	}

@@ -58,6 +58,7 @@ type Edge struct {
 	KeyNames []string
 	InOrder  bool
 	Keep     exec.Hidden
+	Schema   types.Schema // of the rows; none if they are encoded
 }
 
 // place is where an output of a logical node is available: behind an operator (nil: the scan) of a group.
@@ -253,7 +254,9 @@ func (b *spreader) apply(n *Node) {
 	}
 	g := b.group(width, nil)
 	g.Ports[0] = []Link{{Op: op}}
-	if _, ok := b.partial(n); ok {
+	rows := n.In[0].Schema()
+	if s, ok := b.partial(n); ok {
+		rows = s
 		op.Merges = true
 		keep = exec.Hidden{}
 		for i := range keys {
@@ -267,7 +270,7 @@ func (b *spreader) apply(n *Node) {
 	}
 	for _, p := range from {
 		e := b.edge(p, g, spread, keep)
-		e.Keys, e.KeyNames = keys, names
+		e.Keys, e.KeyNames, e.Schema = keys, names, rows
 		e.InOrder = n.Traits.Spread == spec.InOrder && p.inOrder
 	}
 	var out []int
