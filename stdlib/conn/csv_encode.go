@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -24,6 +25,10 @@ type csvEncoder struct {
 	size   int  // about how long a line is
 	blocks blocks
 	text   []byte // of a value that may have to be quoted
+
+	hope    bool  // text is written as if it needed no quotes; whether that was right is seen from the block
+	careful int   // for so many batches it is not: hope was in vain lately
+	signs   signs // delimiters, quotes and newlines
 }
 
 func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
@@ -33,7 +38,19 @@ func newCSVEncoder(w *spec.Write) (spec.Encoder, error) {
 	}
 	// A delimiter may stand in a number, and a number may be the text of null.
 	plain := d.null == "" && strings.IndexByte("0123456789+-.:TZ", d.delim) < 0 && !(d.delim >= 'A' && d.delim <= 'z')
-	return &csvEncoder{csvDialect: d, w: w, plain: plain, json: jsonOuts(w.Schema.Fields, ""), parts: newPartNamer(w), size: 32 * max(1, len(w.Schema.Fields))}, nil
+	e := &csvEncoder{csvDialect: d, w: w, plain: plain, json: jsonOuts(w.Schema.Fields, ""), parts: newPartNamer(w), size: 32 * max(1, len(w.Schema.Fields))}
+	e.hope = plain && d.quote != 0
+	for _, f := range w.Schema.Fields {
+		switch f.Type.Kind {
+		case types.Int, types.Float, types.Bool, types.Duration, types.String:
+		case types.Time:
+			e.hope = e.hope && (f.Type.Format == "" || types.TimeIsNumber(f.Type.Format))
+		default:
+			e.hope = false
+		}
+	}
+	e.signs = signs{eq: [3]byte{d.delim, d.quote, '\n'}, below: -128}
+	return e, nil
 }
 
 // CopiesRows tells that blocks hold copies: partitions are, too.
@@ -64,8 +81,44 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 	}
 	n := b.Rows()
 	out := e.blocks.get(n, n*(e.size+e.size/8)+64)
-	block := out.Block
-	for i := range n {
+	e.careful = max(e.careful-1, 0)
+	hope := e.hope && e.careful == 0
+	block, empty, err := e.rows(b, out.Block, hope)
+	if hope && !e.plainRows(block, n, empty) {
+		e.careful, e.blocks.ends = 32, e.blocks.ends[:0]
+		block, _, err = e.rows(b, block[:0], false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		e.size = len(block)/n + 1
+	}
+	out = e.blocks.done(out, block)
+	if e.parts != nil {
+		parts, err := e.parts.column(b, appendPlain)
+		if err != nil {
+			return nil, err
+		}
+		out.Cols = append(out.Cols, &vec.Column{Type: types.T(types.String), Strs: parts})
+	}
+	return out, nil
+}
+
+// plainRows reports whether a block of n rows, in which so many texts were empty, holds no delimiters, quotes and line
+// ends but those that separate its fields and stand for the empty texts.
+func (e *csvEncoder) plainRows(block []byte, n, empty int) bool {
+	fields := len(e.w.Schema.Fields)
+	if e.w.Changes {
+		fields++
+	}
+	e.signs.mark(block)
+	return e.signs.count(len(block)) == n*max(fields, 1)+2*empty && bytes.IndexByte(block, '\r') < 0
+}
+
+// rows appends the rows to a block; with hope text is not looked at. empty is how many texts were empty.
+func (e *csvEncoder) rows(b *vec.Batch, block []byte, hope bool) (_ []byte, empty int, err error) {
+	for i := range b.Rows() {
 		r := b.Row(i)
 		if e.w.Changes {
 			k := vec.Insert
@@ -85,12 +138,14 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 			switch kind := c.Type.Kind; kind {
 			case types.String:
 				s := c.Strs[r]
-				if s != "" && !e.special(s) {
+				if s == "" {
+					empty++
+				} else if hope || !e.special(s) {
 					block = append(block, s...)
 					break
 				}
 				if e.quote == 0 && e.special(s) {
-					return nil, fmt.Errorf("column %s: %q holds a delimiter or a line end, and quotes are off", e.w.Schema.Fields[k].Name, excerpt([]byte(s)))
+					return block, 0, fmt.Errorf("column %s: %q holds a delimiter or a line end, and quotes are off", e.w.Schema.Fields[k].Name, excerpt([]byte(s)))
 				}
 				block = e.appendText(block, s)
 			case types.Int:
@@ -122,18 +177,7 @@ func (e *csvEncoder) Encode(b *vec.Batch) (*vec.Batch, error) {
 		block = append(block, '\n')
 		e.blocks.ends = append(e.blocks.ends, len(block))
 	}
-	if n > 0 {
-		e.size = len(block)/n + 1
-	}
-	out = e.blocks.done(out, block)
-	if e.parts != nil {
-		parts, err := e.parts.column(b, appendPlain)
-		if err != nil {
-			return nil, err
-		}
-		out.Cols = append(out.Cols, &vec.Column{Type: types.T(types.String), Strs: parts})
-	}
-	return out, nil
+	return block, empty, nil
 }
 
 // encoded makes a batch of the lines of a block, which end at ends.

@@ -37,6 +37,15 @@ func (s *signs) from(p int) int {
 	return s.beyond(p >> 6)
 }
 
+// count returns how many signs there are in the text, which has n bytes.
+func (s *signs) count(n int) int {
+	sum := -(64 - n&63) // those behind it
+	for _, w := range s.bits {
+		sum += bits.OnesCount64(w)
+	}
+	return sum
+}
+
 // beyond returns the place of the first sign in the words behind i.
 func (s *signs) beyond(i int) int {
 	for i++; ; i++ {

@@ -35,13 +35,15 @@ func TestSigns(t *testing.T) {
 				}
 			}
 			s.mark(text)
-			want := n
+			want, count := n, 0
 			for p := n; p >= 0; p-- {
 				if p < n && is(text[p]) {
 					want = p
+					count++
 				}
 				require.Equal(t, want, s.from(p), "%q from %d, signs %q below %d", text, p, s.eq, s.below)
 			}
+			require.Equal(t, count, s.count(n))
 			portable := make([]uint64, n>>6)
 			signBlocksPortable(portable, text, s.eq[0], s.eq[1], s.eq[2], s.below)
 			require.Equal(t, s.bits[:n>>6], portable)
