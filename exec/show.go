@@ -38,3 +38,30 @@ func Show(op Operator, out *Out) error {
 	}
 	return drain()
 }
+
+// Node returns the node with a stable name, nil if there is none.
+func (g *Graph) Node(id string) *Node {
+	var find func(ports [][]Link) *Node
+	find = func(ports [][]Link) *Node {
+		for _, links := range ports {
+			for _, l := range links {
+				if l.Node == nil {
+					continue
+				}
+				if l.Node.ID == id {
+					return l.Node
+				}
+				if n := find(l.Node.Ports); n != nil {
+					return n
+				}
+			}
+		}
+		return nil
+	}
+	for _, gr := range g.Groups {
+		if n := find(gr.Ports); n != nil {
+			return n
+		}
+	}
+	return nil
+}

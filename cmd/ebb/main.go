@@ -49,7 +49,7 @@ func main() {
 // run executes a command line and returns the exit status.
 func run(args []string) int {
 	root := rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(minusIDs(args))
 	cmd, err := root.ExecuteC()
 	if err == nil || errors.Is(err, syscall.EPIPE) { // `ebb doc | head`
 		return exitDone
@@ -86,7 +86,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(), checkCommand(), explainCommand(), docCommand(), versionCommand())
+	root.AddCommand(runCommand(), checkCommand(), explainCommand(), docCommand(), checkpointCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+)
+
+func checkpointCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "checkpoint VERB DIR [ID]",
+		Short: "Look into the checkpoints of a job, check them, go back to one",
+		Long: "Look into the checkpoints of a job, check them, go back to one. DIR is the checkpoint folder: .ebb/NAME beside the run, " +
+			"unless the script sets checkpoint.dir.\n\n" +
+			"ID is the number of a checkpoint, its name, or -N for the N-th before the newest; without one it is the newest. " +
+			"All but rollback work while the job runs.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointVerify(), checkpointDelete())
+	return cmd
+}
+
+// before is how -N travels through the parsing of flags.
+const before = "~"
+
+var minusID = regexp.MustCompile(`^-[0-9]+$`)
+
+// minusIDs lets -N stand where flags do.
+func minusIDs(args []string) []string {
+	if len(args) == 0 || args[0] != "checkpoint" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, a := range args {
+		if a == "--" {
+			break
+		}
+		if minusID.MatchString(a) {
+			args[i] = before + a[1:]
+		}
+	}
+	return args
+}
+
+// checkpointArgs says what a verb takes: a folder and at least and at most so many ids.
+func checkpointArgs(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usage("`%s` takes %s%s", cmd.CommandPath(), what, foldersHere())
+		case len(args) < 1+least:
+			return usage("`%s` takes %s", cmd.CommandPath(), what)
+		case len(args) > 1+most:
+			return usage("`%s` takes %s; %q is one too many", cmd.CommandPath(), what, args[1+most])
+		}
+		return nil
+	}
+}
+
+// foldersHere names the checkpoint folders of the working directory.
+func foldersHere() string {
+	dirs, _ := filepath.Glob(filepath.Join(".ebb", "*"))
+	if len(dirs) == 0 {
+		return ""
+	}
+	return "; here there is " + strings.Join(dirs, ", ")
+}
+
+// folder is an open checkpoint folder.
+type folder struct {
+	*checkpoint.Folder
+	dir  string
+	list []checkpoint.Info
+}
+
+// openFolder opens a folder for reading and says on stderr what is damaged.
+func openFolder(dir string) (*folder, error) {
+	failed := func(err error) (*folder, error) {
+		return nil, &status{exitFailed, fmt.Errorf("cannot read the checkpoints in %s: %w", dir, err)}
+	}
+	if info, err := os.Stat(dir); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return failed(fmt.Errorf("there is no such folder%s", foldersHere()))
+		}
+		return failed(reason(err))
+	} else if !info.IsDir() {
+		return failed(errors.New("it is a file; give the folder"))
+	}
+	r, err := checkpoint.OpenReader(disk.OS{}, dir)
+	if err != nil {
+		return failed(err)
+	}
+	for _, d := range r.Damage() {
+		fmt.Fprintln(os.Stderr, "ebb: "+d.String())
+	}
+	return &folder{Folder: r, dir: dir, list: r.List()}, nil
+}
+
+// find returns the checkpoint that a word of the command line means.
+func (f *folder) find(word string) (checkpoint.Info, error) {
+	none := func(format string, args ...any) (checkpoint.Info, error) {
+		return checkpoint.Info{}, &status{exitFailed, fmt.Errorf(format, args...)}
+	}
+	if len(f.list) == 0 {
+		return none("there are no checkpoints in %s%s", f.dir, foldersHere())
+	}
+	if n, err := strconv.ParseUint(word, 10, 64); err == nil {
+		for _, i := range f.list {
+			if uint64(i.ID) == n {
+				return i, nil
+			}
+		}
+		return none("there is no checkpoint %d in %s; it has %s", n, f.dir, f.ids())
+	}
+	if back, ok := strings.CutPrefix(strings.Replace(word, "-", before, 1), before); ok || word == "" {
+		n, err := strconv.Atoi(back)
+		if word != "" && err != nil {
+			return none("%q is no checkpoint: give a number, a name, or -N for the N-th before the newest", word)
+		}
+		line := f.line()
+		if n >= len(line) {
+			return none("there are only %d checkpoints on the way to the newest in %s, none lies %d before it", len(line), f.dir, n)
+		}
+		return line[len(line)-1-n], nil
+	}
+	var names []string
+	for _, i := range slices.Backward(f.list) {
+		if i.Name == word {
+			return i, nil
+		}
+		if i.Name != "" {
+			names = append(names, i.Name)
+		}
+	}
+	hint := didYouMean(word, names)
+	if hint == "" {
+		hint = "; it has " + f.ids()
+	}
+	return none("no checkpoint in %s is called %q%s", f.dir, word, hint)
+}
+
+// line returns the checkpoints on the way to the newest; all, if the job starts afresh.
+func (f *folder) line() []checkpoint.Info {
+	line := slices.DeleteFunc(slices.Clone(f.list), func(i checkpoint.Info) bool { return i.Abandoned })
+	if len(line) == 0 {
+		return f.list
+	}
+	return line
+}
+
+// ids names the checkpoints there are.
+func (f *folder) ids() string {
+	const most = 12
+	var words []string
+	for _, i := range f.list {
+		word := fmt.Sprint(i.ID)
+		if i.Name != "" {
+			word += " (" + i.Name + ")"
+		}
+		words = append(words, word)
+	}
+	if n := len(words); n > most {
+		words = append(append(words[:most/2:most/2], "…"), words[n-most/2:]...)
+	}
+	return strings.Join(words, ", ")
+}
+
+// open opens the folder of a command line and finds its one checkpoint, the newest if none is named.
+func (f *folder) at(args []string, i int) (checkpoint.Info, error) {
+	if i < len(args) {
+		return f.find(args[i])
+	}
+	return f.find("")
+}
+
+// checkpointWords completes the folder and then ids and names.
+func checkpointWords(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		dirs, _ := filepath.Glob(filepath.Join(".ebb", "*"))
+		return dirs, cobra.ShellCompDirectiveFilterDirs
+	}
+	r, err := checkpoint.OpenReader(disk.OS{}, args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer r.Close()
+	var words []string
+	for _, i := range slices.Backward(r.List()) {
+		words = append(words, fmt.Sprintf("%d\t%s, %s", i.ID, moment(i.Created), i.Reason))
+		if i.Name != "" {
+			words = append(words, i.Name)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}

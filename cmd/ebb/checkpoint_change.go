@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+func checkpointVerify() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:               "verify DIR",
+		Short:             "Read every byte of the checkpoints and compare the checksums; exit status 1 if something is damaged",
+		Args:              checkpointArgs(0, 0, "a checkpoint folder"),
+		ValidArgsFunction: checkpointWords,
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := newPrinter(output, rowFormats...)
+			if err != nil {
+				return err
+			}
+			f, err := openFolder(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return f.verify(p)
+		},
+	}
+	outputFlag(cmd, &output)
+	return cmd
+}
+
+// verify lists the checkpoints and whether each is whole.
+func (f *folder) verify(p *printer) error {
+	var total int64
+	damage := f.Verify(func(_, t int64) { total = t })
+	broken := map[checkpoint.ID]string{}
+	for _, d := range damage {
+		for _, id := range d.Checkpoints {
+			if broken[id] == "" {
+				broken[id] = fmt.Sprintf("%s is damaged at byte %d: %s", d.File, d.Offset, d.Why)
+			}
+		}
+	}
+	var rows [][]any
+	for _, i := range f.list {
+		rows = append(rows, []any{int64(i.ID), i.Name, broken[i.ID] == "", broken[i.ID]})
+	}
+	fields := []field{{"id", types.Int, nil}, {"name", types.String, nil}, {"whole", types.Bool, func(v any) string {
+		if v.(bool) {
+			return "whole"
+		}
+		return "damaged"
+	}}, {"why", types.String, nil}}
+	if err := p.list(fields, rows); err != nil {
+		return err
+	}
+	for _, l := range f.LeftOut() {
+		fmt.Fprintln(os.Stderr, "ebb: "+l.String())
+	}
+	if len(damage) == 0 {
+		fmt.Fprintf(os.Stderr, "%d checkpoints, %s: all whole\n", len(f.list), size(total))
+		return nil
+	}
+	for _, d := range damage {
+		fmt.Fprintln(os.Stderr, "ebb: "+d.String())
+	}
+	return &status{exitFailed, fmt.Errorf("%d of %d checkpoints in %s are damaged; `ebb run --from ID` goes on from one that is whole", len(broken), len(f.list), f.dir)}
+}
+
+func checkpointDelete() *cobra.Command {
+	return &cobra.Command{
+		Use:               "delete DIR ID…",
+		Short:             "Delete checkpoints; while a job runs on the folder, the job does it at its next checkpoint",
+		Args:              checkpointArgs(1, 1000, "a checkpoint folder and the checkpoints to delete"),
+		ValidArgsFunction: checkpointWords,
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := openFolder(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			var ids []checkpoint.ID
+			for _, word := range args[1:] {
+				i, err := f.find(word)
+				if err != nil {
+					return err
+				}
+				if i.Head {
+					return &status{exitFailed, fmt.Errorf("checkpoint %d is where the next run goes on and cannot be deleted; `ebb run --fresh` starts from nothing, "+
+						"`ebb checkpoint rollback` goes back to another", i.ID)}
+				}
+				ids = append(ids, i.ID)
+			}
+			return deleteIDs(args[0], ids)
+		},
+	}
+}
+
+// deleteIDs deletes checkpoints, or asks the job that holds the folder to.
+func deleteIDs(dir string, ids []checkpoint.ID) error {
+	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: owner("ebb checkpoint delete"), Keep: keepAll})
+	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
+		for _, id := range ids {
+			if err := checkpoint.RequestDelete(disk.OS{}, dir, id); err != nil {
+				return &status{exitOutput, fmt.Errorf("cannot ask for checkpoint %d in %s to be deleted: %w", id, dir, err)}
+			}
+			fmt.Printf("asked the job that runs on %s to delete checkpoint %d\n", dir, id)
+		}
+		return nil
+	}
+	if err != nil {
+		return &status{exitFailed, fmt.Errorf("cannot open the checkpoints in %s: %w", dir, err)}
+	}
+	for _, id := range ids {
+		if err := s.Delete(id); err != nil {
+			s.Close()
+			return &status{exitOutput, fmt.Errorf("cannot delete checkpoint %d in %s: %w", id, dir, err)}
+		}
+		fmt.Printf("deleted checkpoint %d\n", id)
+	}
+	if err := errors.Join(s.Tidy(), s.Close()); err != nil {
+		return &status{exitOutput, fmt.Errorf("cannot clean up in %s: %w", dir, err)}
+	}
+	return nil
+}
+
+// keepAll: a command that changes one thing leaves the rest to the job's own rule.
+const keepAll = 1 << 30
+
+// owner is what the lock of a folder says while a command holds it.
+func owner(what string) checkpoint.Owner {
+	host, _ := os.Hostname()
+	return checkpoint.Owner{PID: os.Getpid(), Host: host, What: what}
+}
