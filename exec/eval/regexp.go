@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func CompileRegexp(pattern string) (*Regexp, error) {
 
 // Match reports whether s contains a match.
 func (r *Regexp) Match(s string) bool {
-	if r.need != "" && !strings.Contains(s, r.need) {
+	if r.lacks(s) {
 		return false
 	}
 	if r.all {
@@ -52,19 +53,25 @@ func (r *Regexp) Match(s string) bool {
 	return r.re.MatchString(s)
 }
 
+// lacks reports whether s does not contain what every match does. Scanners with a literal look for it themselves.
+func (r *Regexp) lacks(s string) bool {
+	return r.need != "" && (r.all || r.scan == nil || r.scan.literal == "") && !strings.Contains(s, r.need)
+}
+
 // Find appends the places of the leftmost match and its groups to loc, as pairs of byte offsets (-1 where a group took no
 // part). It returns nil if there is no match.
 func (r *Regexp) Find(s string, loc []int) []int {
-	if r.need != "" && !strings.Contains(s, r.need) {
+	if r.lacks(s) {
 		return nil
 	}
 	if r.scan != nil {
-		var got [maxScanSlots]int
-		if found, ok := r.scan.find(s, got[:r.scan.slots]); ok {
+		n := len(loc)
+		all := slices.Grow(loc, r.scan.slots)[:n+r.scan.slots]
+		if found, ok := r.scan.find(s, all[n:]); ok {
 			if !found {
 				return nil
 			}
-			return append(loc, got[:r.scan.slots]...)
+			return all
 		}
 	}
 	got := r.re.FindStringSubmatchIndex(s)

@@ -357,16 +357,35 @@ func (w *scanWork) match(p *scanStep, at int) int {
 		case scanDone:
 			return at
 		case scanChoice:
-			var kept [maxScanSlots]int
-			copy(kept[:], w.loc)
+			var only *scanStep
 			for _, a := range p.alts {
-				if end := w.match(a, at); end >= 0 {
-					return end
+				if !a.empty && at < len(w.s) && !a.lead.has(w.s[at]) {
+					continue
 				}
-				copy(w.loc, kept[:])
+				if only != nil {
+					return w.choose(p, at)
+				}
+				only = a
 			}
-			return -1
+			if only == nil {
+				return -1
+			}
+			p = only
+			continue
 		}
 		p = p.next
 	}
+}
+
+// choose tries the alternatives of p in order.
+func (w *scanWork) choose(p *scanStep, at int) int {
+	var kept [maxScanSlots]int
+	copy(kept[:], w.loc)
+	for _, a := range p.alts {
+		if end := w.match(a, at); end >= 0 {
+			return end
+		}
+		copy(w.loc, kept[:])
+	}
+	return -1
 }
