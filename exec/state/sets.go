@@ -202,6 +202,7 @@ func (s *Sets) Values(words []uint64) []*vec.Column {
 func (s *Sets) Merge(own *Rows, off int, to uint32, src *Rows, from uint32) {
 	o, f := own.At(to)[off:off+SetWords], src.At(from)[off:off+SetWords]
 	s.words = s.Entries(f, s.words[:0])
+	s.Expect(o, len(s.words))
 	if s.counted {
 		s.count(o, s.words, s.Counts(f, nil), 0)
 	} else {

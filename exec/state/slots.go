@@ -1,6 +1,7 @@
 package state
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -57,12 +58,22 @@ func (s *Sets) resize(o []uint64, log uint) []uint64 {
 		for slots[int(at+1)*s.width-1] != 0 {
 			at = (at + 1) & mask
 		}
-		copy(slots[int(at)*s.width:], old[i:i+s.width])
+		slots[int(at)*s.width] = old[i]
+		if s.counted {
+			slots[2*at+1] = old[i+1]
+		}
 	}
 	if old != nil {
 		s.arena.Free(was>>refShift, 8*len(old))
 	}
 	return slots
+}
+
+// Expect tells that the set will have at least n values.
+func (s *Sets) Expect(o []uint64, n int) {
+	if log := uint(bits.Len(uint(n))) + 1; n > 0 && log > max(firstLog, uint(o[setSlots]&logMask)) {
+		s.resize(o, log)
+	}
 }
 
 // insert puts values into a set without counts.

@@ -36,10 +36,12 @@ func (countIf) add(g spec.Groups, in *spec.Input, one uint64) {
 		*g.Rows.Word(g.IDs[0], g.Off) += n * one
 		return
 	}
-	for i, r := range rows {
+	for i, r := range rows { // without a branch: conditions are hard to foresee
+		add := uint64(0)
 		if cond[r] {
-			*g.Rows.Word(g.IDs[i], g.Off) += one
+			add = one
 		}
+		*g.Rows.Word(g.IDs[i], g.Off) += add
 	}
 }
 

@@ -96,6 +96,7 @@ func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
 	list := in.Args[0]
 	values := list.Kids[:1]
 	for i, r := range in.Rows {
+		d.sets.Expect(g.Words(i), int(list.Offs[r+1]-list.Offs[r])) // they are distinct
 		for from, to := list.Offs[r], list.Offs[r+1]; from < to; {
 			d.ids, d.rows = d.ids[:0], d.rows[:0]
 			for ; from < to && len(d.rows) < vec.MaxRows; from++ {

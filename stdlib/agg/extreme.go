@@ -115,8 +115,17 @@ func (e *intExtreme) Add(g spec.Groups, in *spec.Input) {
 	}
 }
 
-func (e *intExtreme) Result(g spec.Groups) *vec.Column {
-	return vecOf(e.t, g, func(w []uint64) bool { return w[0] != 0 }, func(c *vec.Column, i int, w []uint64) { c.Ints[i] = int64(w[1]) })
+func (e *intExtreme) Result(g spec.Groups) *vec.Column { return e.column(e.t, g) }
+
+func (e *intExtreme) Partial(g spec.Groups) []*vec.Column {
+	return []*vec.Column{e.column(e.cell.Type.Null(), g)}
+}
+
+// KeepsNothing tells that groups need no Free.
+func (e *intExtreme) KeepsNothing() {}
+
+func (e *intExtreme) column(t types.Type, g spec.Groups) *vec.Column {
+	return vecOf(t, g, func(w []uint64) bool { return w[0] != 0 }, func(c *vec.Column, i int, w []uint64) { c.Ints[i] = int64(w[1]) })
 }
 
 func (e *intExtreme) AddPartial(g spec.Groups, in *spec.Input) { e.Add(g, in) }

@@ -102,14 +102,15 @@ func (in *Input) NotNull(g Groups) (Groups, []uint32) {
 	if valid == nil {
 		return g, in.Rows
 	}
-	in.ids, in.rows = in.ids[:0], in.rows[:0]
-	for i, r := range in.Rows {
-		if valid.Get(int(r)) {
-			in.ids = append(in.ids, g.IDs[i])
-			in.rows = append(in.rows, r)
-		}
+	if n := len(in.Rows); len(in.ids) < n {
+		in.ids, in.rows = make([]uint32, max(n, vec.MaxRows)), make([]uint32, max(n, vec.MaxRows))
 	}
-	return Groups{g.Rows, g.Off, in.ids, g.One}, in.rows
+	n := 0
+	for i, r := range in.Rows { // without a branch: nulls are hard to foresee
+		in.ids[n], in.rows[n] = g.IDs[i], r
+		n += int(valid[r>>6] >> (r & 63) & 1)
+	}
+	return Groups{g.Rows, g.Off, in.ids[:n], g.One}, in.rows[:n]
 }
 
 // Order returns what orders row r among others: event time, then position.
