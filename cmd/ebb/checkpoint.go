@@ -33,7 +33,7 @@ func checkpointCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointVerify(), checkpointDelete())
+	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointDiff(), checkpointExport(), checkpointVerify(), checkpointDelete())
 	return cmd
 }
 

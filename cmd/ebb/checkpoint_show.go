@@ -137,7 +137,11 @@ func printManifest(p *printer, i checkpoint.Info, m *checkpoint.Manifest) error 
 	fact("state", "%s", size(m.StateBytes))
 	fact("in flight", "%d rows, %s", m.FlightRows, size(m.FlightBytes))
 	for _, name := range sorted(m.Stats) {
-		fact(strings.ReplaceAll(name, "_", " "), "%s", count(m.Stats[name]))
+		text := count(m.Stats[name])
+		if name == "watermark" {
+			text = watermark(m.Stats[name])
+		}
+		fact(strings.ReplaceAll(name, "_", " "), "%s", text)
 	}
 	fact("directory", "%s", m.Dir)
 	fact("engine", "%s", m.Engine)
@@ -157,6 +161,14 @@ func printManifest(p *printer, i checkpoint.Info, m *checkpoint.Manifest) error 
 		}
 	}
 	return nil
+}
+
+// watermark prints how far event time had come at the outputs.
+func watermark(w int64) string {
+	if w == 0 || w == types.MinInstant || w == types.MaxInstant {
+		return ""
+	}
+	return instant(w)
 }
 
 // phases prints how long each phase took, the longest first.

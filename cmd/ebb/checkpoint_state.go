@@ -180,4 +180,3 @@ func (s *stateRows) key() []int {
 	}
 	return at
 }
-

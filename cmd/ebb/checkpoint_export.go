@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+func checkpointExport() *cobra.Command {
+	format := "jsonl"
+	cmd := &cobra.Command{
+		Use:   "export DIR ID FOLDER",
+		Short: "Write the states and the rows in flight of a checkpoint to files, one for each stage and each edge",
+		Long: "Write the states and the rows in flight of a checkpoint to files: FOLDER/state/STAGE.jsonl holds what `ebb checkpoint state` prints, " +
+			"FOLDER/inflight/EDGE.jsonl what `ebb checkpoint inflight` prints. A FOLDER that is there must be empty.",
+		Args:              checkpointArgs(2, 2, "a checkpoint folder, a checkpoint and a folder for the files"),
+		ValidArgsFunction: checkpointWords,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if _, err := newPrinter(format, "jsonl", "csv"); err != nil {
+				return err
+			}
+			f, err := openFolder(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			i, err := f.at(args, 1)
+			if err != nil {
+				return err
+			}
+			m, err := f.manifest(i.ID)
+			if err != nil {
+				return err
+			}
+			return f.export(m, args[2], format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "output", format, "`FORMAT` of the files: jsonl or csv")
+	cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"jsonl", "csv"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// export writes what can be read; what cannot is said at the end.
+func (f *folder) export(m *checkpoint.Manifest, to, format string) error {
+	to, err := filepath.Abs(to) // reading states changes the directory
+	if err == nil {
+		err = emptyFolder(to)
+	}
+	if err != nil {
+		return &status{exitOutput, fmt.Errorf("cannot export to %s: %w", to, err)}
+	}
+	x := &exporting{to: to, format: format}
+	all, err := f.flights(m)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if err := x.file("inflight", e.edge, e.schema, e.rows); err != nil {
+			return err
+		}
+	}
+	var failed []error
+	l, err := f.look(m)
+	if err != nil {
+		return err
+	}
+	for _, id := range names([2]*checkpoint.Manifest{m, m}, func(m *checkpoint.Manifest, add func(string)) {
+		for _, t := range m.Tasks {
+			for _, n := range t.Nodes {
+				if st, ok := l.c.Stateful(l.g, n.ID); ok && st.Kind == "stage" {
+					add(n.ID)
+				}
+			}
+		}
+	}) {
+		s, err := l.state(id)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if err := x.file("state", id, s.Rows, s.batches); err != nil {
+			return err
+		}
+	}
+	if len(failed) > 0 {
+		return &status{exitFailed, errors.Join(failed...)}
+	}
+	if x.files == 0 {
+		fmt.Println("the checkpoint holds no rows, neither in flight nor in states")
+	}
+	return nil
+}
+
+func emptyFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return reason(err)
+	}
+	there, err := os.ReadDir(dir)
+	switch {
+	case err != nil:
+		return reason(err)
+	case len(there) > 0:
+		return errors.New("it is not empty; name a new folder")
+	}
+	return nil
+}
+
+type exporting struct {
+	to, format string
+	taken      []string
+	files      int
+}
+
+// file writes one file.
+func (x *exporting) file(kind, name string, s types.Schema, batches []*vec.Batch) (err error) {
+	dir := filepath.Join(x.to, kind)
+	path := filepath.Join(dir, x.fileName(name)+"."+x.format)
+	defer func() {
+		if err != nil {
+			err = &status{exitOutput, fmt.Errorf("cannot write %s: %w", path, reason(err))}
+		}
+	}()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = (&printer{format: x.format, out: out}).rows(s, batches...)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	n := 0
+	for _, b := range batches {
+		n += b.Rows()
+	}
+	x.files++
+	fmt.Printf("%s: %d rows\n", path, n)
+	return nil
+}
+
+// fileName makes a name that every file system takes, one of its own.
+func (x *exporting) fileName(name string) string {
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '.', r == '#':
+			return r
+		case r == '>':
+			return '-'
+		case r == ' ':
+			return -1
+		}
+		return '_'
+	}, strings.TrimLeft(name, "."))
+	if safe == "" {
+		safe = "_"
+	}
+	unique := safe
+	for n := 2; slices.Contains(x.taken, unique); n++ {
+		unique = fmt.Sprintf("%s-%d", safe, n)
+	}
+	x.taken = append(x.taken, unique)
+	return unique
+}
