@@ -66,3 +66,10 @@ func (u *Buffer) Each(f func(*vec.Batch)) {
 		f(r.rest())
 	}
 }
+
+// Each calls f for the due times, in no order.
+func (t *Timers) Each(f func(Timer)) {
+	for _, x := range t.heap {
+		f(x)
+	}
+}

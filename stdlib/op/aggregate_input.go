@@ -12,6 +12,7 @@ import (
 type inputs struct {
 	prog   *eval.Prog // keys, then arguments; nil behind a partial aggregation
 	keys   int
+	types  []types.Type // of keys and arguments
 	cols   []*vec.Column
 	ctx    eval.Ctx
 	fail   spec.Fail
@@ -51,6 +52,9 @@ func newInputs(c *spec.StageContext, args []*types.Expr) (*inputs, error) {
 		exprs = append(exprs, k.Expr)
 	}
 	exprs = append(exprs, args...)
+	for _, e := range exprs {
+		in.types = append(in.types, e.Type)
+	}
 	var err error
 	in.prog, err = eval.CompileAll(exprs, c.Lib)
 	in.cols = make([]*vec.Column, len(exprs))

@@ -53,13 +53,8 @@ func (p *panes) at(start, open, fired int64) *pane {
 	if n := p.open[k]; n != nil {
 		return n
 	}
-	_, end := p.grid.sliceOf(start)
-	n := &pane{paneKey: k, end: end, next: open, last: p.grid.last(start), paneMemory: p.memory()}
-	p.open[k] = n
-	if p.ordered {
-		i, _ := slices.BinarySearchFunc(p.order, n, comparePanes)
-		p.order = slices.Insert(p.order, i, n)
-	}
+	n := p.make(k)
+	p.add(n)
 	if open <= fired { // late, but still allowed: these windows come out again at once
 		ok := false
 		if n.next, ok = p.grid.firstOpen(start, fired); !ok {
@@ -68,6 +63,21 @@ func (p *panes) at(start, open, fired int64) *pane {
 	}
 	p.push(n)
 	return n
+}
+
+// make returns an empty pane that counts in all windows from the first one on.
+func (p *panes) make(k paneKey) *pane {
+	_, end := p.grid.sliceOf(k.start)
+	return &pane{paneKey: k, end: end, next: k.open, last: p.grid.last(k.start), paneMemory: p.memory()}
+}
+
+// add opens a pane; its windows are not due yet.
+func (p *panes) add(n *pane) {
+	p.open[n.paneKey] = n
+	if p.ordered {
+		i, _ := slices.BinarySearchFunc(p.order, n, comparePanes)
+		p.order = slices.Insert(p.order, i, n)
+	}
 }
 
 func (p *panes) memory() paneMemory {

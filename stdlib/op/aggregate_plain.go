@@ -34,6 +34,8 @@ type groupAll struct {
 	// Final rows still owed: from row next on.
 	ended bool
 	next  uint32
+
+	merged merged
 }
 
 func newGroupAll(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *groupAll {

@@ -19,7 +19,8 @@ type sliced struct {
 	deal
 
 	firing *firing
-	merged *state.Table // for a window whose slices all live on
+	taken  []*firing    // of other tasks, to come out before anything else
+	sum    *state.Table // for a window whose slices all live on
 	found  []uint32
 	from   []uint32
 
@@ -110,11 +111,8 @@ func (s *sliced) Drain(out *exec.Out) (bool, error) {
 	if s.rev != nil {
 		return s.rev.drain(s, out)
 	}
-	if s.firing == nil {
-		if end, ok := s.nextEnd(); !ok || end > s.w {
-			return false, nil
-		}
-		s.fire()
+	if s.firing == nil && !s.fire() {
+		return false, nil
 	}
 	f := s.firing
 	if len(f.merge) > 0 {
@@ -132,12 +130,25 @@ func (s *sliced) Drain(out *exec.Out) (bool, error) {
 	s.fired(f)
 	s.firing = nil
 	end, ok := s.nextEnd()
-	return ok && end <= s.w, nil
+	return ok && end <= s.w || len(s.taken) > 0, nil
 }
 
-// fire begins with the next window: it chooses what to merge into what. A slice for which this is the last window, and
-// all slices of cumulating windows, may take up the others in place.
-func (s *sliced) fire() {
+// fire begins with the next window that is due, and reports whether there is one.
+func (s *sliced) fire() bool {
+	if len(s.taken) > 0 {
+		s.firing, s.taken = s.taken[0], s.taken[1:]
+		return true
+	}
+	end, ok := s.nextEnd()
+	if ok = ok && end <= s.w; ok {
+		s.choose()
+	}
+	return ok
+}
+
+// choose takes the next window and chooses what to merge into what. A slice for which this is the last window, and all
+// slices of cumulating windows, may take up the others in place.
+func (s *sliced) choose() {
 	end, of := s.popWindow()
 	f := &firing{start: s.grid.start(end), end: end}
 	s.firing = f
@@ -164,10 +175,10 @@ func (s *sliced) fire() {
 		f.into = f.dying[0].table
 		f.merge = slices.DeleteFunc(slices.Clone(of), func(p *pane) bool { return p == f.dying[0] })
 	default:
-		if s.merged == nil {
-			s.merged = state.NewTable(s.panes.keys, s.panes.words)
+		if s.sum == nil {
+			s.sum = state.NewTable(s.panes.keys, s.panes.words)
 		}
-		f.into, f.merge, f.scratch = s.merged, of, true
+		f.into, f.merge, f.scratch = s.sum, of, true
 	}
 }
 

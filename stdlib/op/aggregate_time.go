@@ -10,9 +10,10 @@ import (
 // passing is what the aggregates share whose windows come out as time passes: how far it has come. What that makes owed
 // comes out by Drain, and before anything else happens.
 type passing struct {
-	w     int64  // event time, or of the clock
-	clock *clock // nil: event time
-	self  exec.Drainer
+	w      int64  // event time, or of the clock
+	clock  *clock // nil: event time
+	self   exec.Drainer
+	merged merged
 }
 
 func newPassing(c *spec.StageContext, self exec.Drainer) passing {

@@ -44,7 +44,7 @@ var _ = define(spec.Stage{
 		return t
 	},
 	New: func(c *spec.StageContext) (exec.Operator, error) {
-		s := &sorter{ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, stats: c.Env.Stats, window: -1}
+		s := &sorter{cols: columnTypes(c.In[0].Schema), ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, stats: c.Env.Stats, window: -1}
 		if c.Args.Window != nil {
 			s.size, s.offset = c.Args.Window.Size, c.Args.Window.Offset
 		} else if c.In[0].Windowed && !c.In[0].Bounded {
@@ -55,7 +55,7 @@ var _ = define(spec.Stage{
 			if err != nil {
 				return nil, err
 			}
-			s.by = append(s.by, p)
+			s.by, s.keys = append(s.by, p), append(s.keys, it.Expr.Type)
 			s.desc = append(s.desc, it.Desc)
 		}
 		return s, nil
@@ -64,6 +64,8 @@ var _ = define(spec.Stage{
 
 // sorter keeps rows until their window closes, or the input ends.
 type sorter struct {
+	cols   []types.Type // of the rows
+	keys   []types.Type
 	by     []*eval.Prog
 	desc   []bool
 	ctx    *eval.Ctx

@@ -1,0 +1,84 @@
+package op
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec/state"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Save and Load of the stages that are not aggregate.
+
+func (l *limit) Save(w *checkpoint.Writer) { w.Int(l.left) }
+
+func (l *limit) Load(r *checkpoint.Reader) error {
+	l.left = r.Int()
+	return r.Err()
+}
+
+func (s *sample) Save(w *checkpoint.Writer) { w.Uint(s.n) }
+
+func (s *sample) Load(r *checkpoint.Reader) error {
+	s.n = r.Uint()
+	return r.Err()
+}
+
+// Save writes the rows that wait for the end of their window, and those that are sorted and owed.
+func (s *sorter) Save(w *checkpoint.Writer) {
+	ends := slices.Sorted(maps.Keys(s.open))
+	w.Uint(uint64(len(ends)))
+	for _, end := range ends {
+		w.Int(end)
+		w.Uint(uint64(len(s.open[end])))
+		for _, part := range s.open[end] {
+			saveBatch(w, part.b)
+			saveBatch(w, &vec.Batch{N: part.b.N, Cols: part.keys})
+		}
+	}
+	w.Uint(uint64(len(s.ready)))
+	for _, b := range s.ready {
+		saveBatch(w, b)
+	}
+	w.Int(s.given)
+}
+
+// Load reads what Save wrote.
+func (s *sorter) Load(r *checkpoint.Reader) error {
+	s.open, s.ready = map[int64][]sortable{}, nil
+	for range r.Count(2) {
+		end := r.Int()
+		for range r.Count(8) {
+			b, keys := state.LoadBatch(r, s.cols), state.LoadBatch(r, s.keys)
+			if r.Err() == nil && b.N != keys.N {
+				r.Fail("%d rows have %d keys", b.N, keys.N)
+			}
+			if r.Err() != nil {
+				return r.Err()
+			}
+			s.open[end] = append(s.open[end], sortable{b, keys.Cols})
+		}
+	}
+	for range r.Count(4) {
+		if b := state.LoadBatch(r, s.cols); b != nil {
+			s.ready = append(s.ready, b)
+		}
+	}
+	s.given = r.Int()
+	return r.Err()
+}
+
+func saveBatch(w *checkpoint.Writer, b *vec.Batch) {
+	w.Append(func(p []byte) []byte { return vec.AppendBlock(p, b) })
+}
+
+// columnTypes returns the types of the columns of a schema.
+func columnTypes(s types.Schema) []types.Type {
+	ts := make([]types.Type, len(s.Fields))
+	for i, f := range s.Fields {
+		ts[i] = f.Type
+	}
+	return ts
+}
