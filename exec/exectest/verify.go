@@ -5,7 +5,6 @@ package exectest
 import (
 	"fmt"
 	"slices"
-	"testing"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,6 +46,9 @@ func Tick(now types.Instant) Input { return Input{kind: tick, at: now} }
 // Finish is the end of all inputs.
 func Finish() Input { return Input{kind: finish} }
 
+// T is a test in progress, of package testing or rapid.
+type T = require.TestingT
+
 // Test is an operator and what happens to it.
 type Test struct {
 	// Make makes the operator anew, always with the same arguments.
@@ -58,31 +60,25 @@ type Test struct {
 	Clock func(now int64)
 }
 
-type saver interface {
-	Save(*checkpoint.Writer)
-	Load(*checkpoint.Reader) error
-}
-
-type merger interface {
-	saver
-	Merge(from exec.Operator, owns func(hash uint64) bool) error
-}
+// stops is at about how many places a script is stopped, besides being stopped everywhere.
+const stops = 10
 
 // Verify runs the script with its batches as they are and row by row. Each time it compares what comes out of an operator
 // that is left alone with what comes out when it is replaced by a loaded one: after each call, pieces of Drain included,
-// once there or everywhere; and when its groups are spread over two tasks, then three, then one again. Damaged bytes must
-// not make Load panic.
-func Verify(t *testing.T, c Test) {
-	t.Helper()
+// once or each time; and when its groups are spread over two tasks, then three, then one again, where rows may come in
+// another order. Damaged bytes must not make Load panic.
+func Verify(t T, c Test) {
 	for name, script := range map[string][]Input{"batches as they are": whole(c.Script), "row by row": single(c.Script)} {
 		want := c.run(t, script, nil)
 		everywhere := c.run(t, script, func(r *run) { r.reload(t) })
 		require.Equal(t, want.log, everywhere.log, "%s, loaded after each call", name)
-		step := max(want.calls/40, 1)
-		for at := 0; at < want.calls; at += step {
+		step := max(want.calls/stops, 1)
+		for at := len(want.log) % step; at < want.calls; at += step {
 			once := c.run(t, script, func(r *run) {
 				if r.calls == at {
 					r.reload(t)
+				}
+				if r.calls == at && at/step%5 == 2 {
 					r.damage(t)
 				}
 			})
@@ -91,14 +87,13 @@ func Verify(t *testing.T, c Test) {
 		if c.Keys == nil {
 			continue
 		}
-		all := sorted(want.rows)
-		for at := 0; at < want.calls; at += step {
+		for at := len(want.log) % step; at < want.calls; at += step {
 			merged := c.run(t, script, func(r *run) {
 				if n := r.calls - at; n >= 0 && n < 3 {
 					r.spread(t, []int{2, 3, 1}[n])
 				}
 			})
-			require.Equal(t, all, sorted(merged.rows), "%s, spread over tasks after call %d", name, at)
+			require.Equal(t, want.net, merged.net, "%s, spread over tasks after call %d", name, at)
 		}
 	}
 }
@@ -127,26 +122,20 @@ func single(script []Input) (out []Input) {
 	return out
 }
 
-func sorted(rows []string) []string {
-	out := slices.Clone(rows)
-	slices.Sort(out)
-	return out
-}
-
 // run is a script in progress.
 type run struct {
 	Test
 	ops   []exec.Operator
 	owes  []bool // of each operator
 	out   *exec.Out
-	calls int      // of a method of all operators, so far
-	log   []string // all that came out, in order
-	rows  []string // only rows
+	calls int            // of a method of all operators, so far
+	log   []string       // all that came out, in order
+	net   map[string]int // rows, those that were taken back set against those that were given out
 }
 
 // run runs the script; between is called after each call.
-func (c Test) run(t *testing.T, script []Input, between func(*run)) *run {
-	r := &run{Test: c, ops: []exec.Operator{c.Make()}, owes: []bool{false}}
+func (c Test) run(t T, script []Input, between func(*run)) *run {
+	r := &run{Test: c, ops: []exec.Operator{c.Make()}, owes: []bool{false}, net: map[string]int{}}
 	r.out = exec.NewTap(r.take)
 	if c.Clock != nil {
 		c.Clock(0)
@@ -188,7 +177,7 @@ func (r *run) feed(k int, op exec.Operator, in Input) (err error) {
 			hashes, sel := make([]uint64, b.Rows()), []uint32{}
 			vec.Hash(b, r.Keys(in.in, b), hashes)
 			for i, h := range hashes {
-				if taskOf(h, len(r.ops)) == k {
+				if exec.Owner(h, len(r.ops)) == k {
 					sel = append(sel, uint32(b.Row(i)))
 				}
 			}
@@ -213,8 +202,6 @@ func (r *run) feed(k int, op exec.Operator, in Input) (err error) {
 	return err
 }
 
-func taskOf(hash uint64, width int) int { return int(hash>>56) * width >> 8 }
-
 // take notes what comes out.
 func (r *run) take(port int, it exec.Item) {
 	if it.Kind != exec.Rows {
@@ -224,25 +211,36 @@ func (r *run) take(port int, it exec.Item) {
 	b := it.Batch
 	for i := range b.Rows() {
 		p := b.Row(i)
-		s := fmt.Sprint(port, ": ", b.Select([]uint32{uint32(p)}))
+		s, by := fmt.Sprint(port), 1
+		for _, c := range b.Cols {
+			s += fmt.Sprint(", ", c.Value(p))
+		}
 		if b.Time != nil {
 			s += fmt.Sprint(" at ", b.Time[p])
 		}
+		if b.Change != nil && b.Change[p].Retracts() {
+			by = -1
+		}
+		if r.net[s] += by; r.net[s] == 0 {
+			delete(r.net, s)
+		}
+		if b.Change != nil {
+			s += " " + b.Change[p].String()
+		}
 		r.log = append(r.log, s)
-		r.rows = append(r.rows, s)
 	}
 }
 
 // reload puts a loaded operator in the place of each.
-func (r *run) reload(t *testing.T) {
+func (r *run) reload(t T) {
 	for k, op := range r.ops {
-		r.ops[k] = r.load(t, save(op))
+		r.ops[k] = r.load(t, save(t, op))
 	}
 }
 
-func save(op exec.Operator) []byte {
+func save(t T, op exec.Operator) []byte {
 	w := checkpoint.NewWriter(1, 0)
-	op.(saver).Save(w)
+	require.NoError(t, op.(exec.Saver).Save(w))
 	for w.Pending() {
 		w.Continue()
 	}
@@ -250,40 +248,40 @@ func save(op exec.Operator) []byte {
 	return data
 }
 
-func (r *run) load(t *testing.T, data []byte) exec.Operator {
+func (r *run) load(t T, data []byte) exec.Operator {
 	c := checkpoint.NewReader(1, data)
 	op := r.Make()
-	require.NoError(t, op.(saver).Load(c))
+	require.NoError(t, op.(exec.Saver).Load(c))
 	require.NoError(t, c.Done())
 	return op
 }
 
 // spread spreads the groups of all operators over others.
-func (r *run) spread(t *testing.T, width int) {
+func (r *run) spread(t T, width int) {
 	var data [][]byte
 	for _, op := range r.ops {
-		data = append(data, save(op))
+		data = append(data, save(t, op))
 	}
 	owes := slices.Contains(r.owes, true)
 	r.ops, r.owes = nil, nil
 	for k := range width {
 		op := r.Make()
 		for _, d := range data {
-			owns := func(hash uint64) bool { return taskOf(hash, width) == k }
-			require.NoError(t, op.(merger).Merge(r.load(t, d), owns))
+			owns := func(hash uint64) bool { return exec.Owner(hash, width) == k }
+			require.NoError(t, op.(exec.Merger).Merge(r.load(t, d), owns))
 		}
 		r.ops, r.owes = append(r.ops, op), append(r.owes, owes)
 	}
 }
 
 // damage loads damaged bytes: with the end cut off, which is an error, and with some bits turned round, which may be.
-func (r *run) damage(t *testing.T) {
-	data := save(r.ops[0])
+func (r *run) damage(t T) {
+	data := save(t, r.ops[0])
 	step := len(data)/60 + 1
 	for at := 0; at < len(data); at += step {
-		require.Error(t, r.Make().(saver).Load(checkpoint.NewReader(1, data[:at:at])), "only %d bytes of %d", at, len(data))
+		require.Error(t, r.Make().(exec.Saver).Load(checkpoint.NewReader(1, data[:at:at])), "only %d bytes of %d", at, len(data))
 		bad := slices.Clone(data)
 		bad[at] ^= byte(1 << (at / step % 8))
-		require.NotPanics(t, func() { r.Make().(saver).Load(checkpoint.NewReader(1, bad)) }, "bit turned round in byte %d of %d", at, len(data))
+		require.NotPanics(t, func() { r.Make().(exec.Saver).Load(checkpoint.NewReader(1, bad)) }, "bit turned round in byte %d of %d", at, len(data))
 	}
 }

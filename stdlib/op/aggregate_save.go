@@ -104,13 +104,14 @@ func notBefore(ids []uint32, next uint32) []uint32 {
 }
 
 // Save writes the groups.
-func (g *groupAll) Save(w *checkpoint.Writer) {
+func (g *groupAll) Save(w *checkpoint.Writer) error {
 	g.table.Save(w)
 	g.calls.save(w)
 	g.out.sent.Save(w)
 	saveIDs(w, g.dirty)
 	w.Bool(g.ended)
 	saveRow(w, g.next)
+	return nil
 }
 
 // Load reads what Save wrote.

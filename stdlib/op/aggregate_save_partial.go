@@ -9,7 +9,7 @@ import (
 )
 
 // Save writes the groups that have not been sent.
-func (p *partial) Save(w *checkpoint.Writer) {
+func (p *partial) Save(w *checkpoint.Writer) error {
 	p.passing.save(w)
 	p.calls.save(w)
 	for _, n := range []int{p.groups, p.rows, p.bypass} {
@@ -19,13 +19,14 @@ func (p *partial) Save(w *checkpoint.Writer) {
 	if p.whole != nil {
 		p.whole.table.Save(w)
 		w.Bool(len(p.sending) > 0)
-		return
+		return nil
 	}
 	at := p.panes.save(w)
 	w.Uint(uint64(len(p.sending)))
 	for _, n := range p.sending {
 		w.Uint(uint64(at[n]))
 	}
+	return nil
 }
 
 // Load reads what Save wrote.

@@ -97,14 +97,14 @@ func (p *panes) merge(c *calls, n *pane, next int64, queued bool, other *calls, 
 }
 
 // Save writes the groups of all slices and windows.
-func (s *sliced) Save(w *checkpoint.Writer) {
+func (s *sliced) Save(w *checkpoint.Writer) error {
 	s.passing.save(w)
 	s.calls.save(w)
 	at := s.panes.save(w)
 	if s.rev != nil {
 		s.out.sent.Save(w)
 		s.rev.save(w)
-		return
+		return nil
 	}
 	if w.Bool(s.firing != nil); s.firing != nil {
 		s.firing.save(w, at)
@@ -113,6 +113,7 @@ func (s *sliced) Save(w *checkpoint.Writer) {
 	for _, f := range s.taken {
 		f.save(w, at)
 	}
+	return nil
 }
 
 // Load reads what Save wrote.

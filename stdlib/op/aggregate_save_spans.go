@@ -132,13 +132,14 @@ func mergeTimers(to, from *state.Timers, here []uint32) {
 }
 
 // Save writes the sessions.
-func (s *session) Save(w *checkpoint.Writer) {
+func (s *session) Save(w *checkpoint.Writer) error {
 	s.passing.save(w)
 	s.spans.save(w)
 	s.timers.Save(w)
 	saveIDs(w, s.dirty)
 	saveIDs(w, s.gone)
 	w.Int(s.since)
+	return nil
 }
 
 // Load reads what Save wrote.
@@ -168,11 +169,12 @@ func (s *session) Merge(from exec.Operator, owns func(hash uint64) bool) error {
 }
 
 // Save writes the windows, and the rows that wait for event time to pass them.
-func (s *ordered) Save(w *checkpoint.Writer) {
+func (s *ordered) Save(w *checkpoint.Writer) error {
 	s.passing.save(w)
 	s.spans.save(w)
 	s.timers.Save(w)
 	s.buffer.Save(w)
+	return nil
 }
 
 // Load reads what Save wrote.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -12,22 +13,44 @@ import (
 
 // Save and Load of the stages that are not aggregate.
 
-func (l *limit) Save(w *checkpoint.Writer) { w.Int(l.left) }
+func (l *limit) Save(w *checkpoint.Writer) error {
+	w.Int(l.left)
+	return nil
+}
 
 func (l *limit) Load(r *checkpoint.Reader) error {
 	l.left = r.Int()
 	return r.Err()
 }
 
-func (s *sample) Save(w *checkpoint.Writer) { w.Uint(s.n) }
+// Merge takes the larger count: it only chooses among rows that have no position.
+func (s *sample) Merge(from exec.Operator, _ func(hash uint64) bool) error {
+	if o, ok := from.(*sample); ok {
+		s.n = max(s.n, o.n)
+	}
+	return nil
+}
+
+func (s *sample) Save(w *checkpoint.Writer) error {
+	w.Uint(s.n)
+	return nil
+}
 
 func (s *sample) Load(r *checkpoint.Reader) error {
 	s.n = r.Uint()
 	return r.Err()
 }
 
+// Merge is for a task that takes the place of another one: there is one task always.
+func (l *limit) Merge(from exec.Operator, _ func(hash uint64) bool) error {
+	if o, ok := from.(*limit); ok {
+		l.left = min(l.left, o.left)
+	}
+	return nil
+}
+
 // Save writes the rows that wait for the end of their window, and those that are sorted and owed.
-func (s *sorter) Save(w *checkpoint.Writer) {
+func (s *sorter) Save(w *checkpoint.Writer) error {
 	ends := slices.Sorted(maps.Keys(s.open))
 	w.Uint(uint64(len(ends)))
 	for _, end := range ends {
@@ -43,6 +66,7 @@ func (s *sorter) Save(w *checkpoint.Writer) {
 		saveBatch(w, b)
 	}
 	w.Int(s.given)
+	return nil
 }
 
 // Load reads what Save wrote.
