@@ -47,6 +47,8 @@ type Manifest struct {
 	StateBytes  int64 `cbor:"20,keyasint,omitempty"`
 	FlightBytes int64 `cbor:"21,keyasint,omitempty"`
 	FlightRows  int64 `cbor:"22,keyasint,omitempty"`
+
+	Spread bool `cbor:"23,keyasint,omitempty"` // at Width 1: the tasks were those of a wider run
 }
 
 // Task is what one task had at its snapshot step.

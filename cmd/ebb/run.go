@@ -13,12 +13,12 @@ import (
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
-	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func runCommand() *cobra.Command {
 	var flags scriptFlags
 	var output string
+	var keep checkpointFlags
 	cmd := &cobra.Command{
 		Use:   "run FILE | - | -c SCRIPT",
 		Short: "Run a script; bounded input ends by itself",
@@ -42,20 +42,29 @@ func runCommand() *cobra.Command {
 			limitGarbage()
 			env := exec.OS()
 			env.Stdout = standardOutput()
-			c, err := unlessStopped(signals, func() (*planner.Compiled, error) { // standard input may have to be waited for
+			launch, err := keep.launch(cmd)
+			if err != nil {
+				return err
+			}
+			l, err := unlessStopped(signals, func() (*planner.Launched, error) { // standard input may have to be waited for
 				name, text, err := flags.script(cmd, args, env)
 				if err != nil {
 					return nil, err
 				}
-				return compile(name, text, env, o)
+				c, err := compile(name, text, env, o)
+				if err != nil {
+					return nil, err
+				}
+				return prepare(c, name, text, env, launch)
 			})
-			if err != nil || c == nil {
+			if err != nil || l == nil {
 				return err
 			}
-			return runJob(c.Graph(stdlib.New(), env), env, signals)
+			return runJob(l, env, signals, keep.drain)
 		},
 	}
 	flags.add(cmd)
+	keep.add(cmd)
 	cmd.Flags().StringVar(&output, "output", "", "`FORMAT` in which pipelines that end without an into are printed: table, jsonl or csv (default: a table on a terminal, else jsonl)")
 	cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "jsonl", "csv"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -87,17 +96,19 @@ const (
 	sameSignal = 50 * time.Millisecond
 )
 
-// runJob runs a graph to its end. The first signal stops it cleanly, the second at once.
-func runJob(g *exec.Graph, env *exec.Env, signals <-chan os.Signal) error {
+// runJob runs a script to its end. The first signal stops it cleanly, the second at once.
+func runJob(l *planner.Launched, env *exec.Env, signals <-chan os.Signal, drain bool) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	watch := startProgress(env)
-	job, err := unlessStopped(signals, func() (*exec.Job, error) { return exec.Start(ctx, g, env, exec.Setup{}) }) // opening a named pipe may block
+	job, err := unlessStopped(signals, func() (*exec.Job, error) { return exec.Start(ctx, l.Graph, env, l.Setup) }) // opening a named pipe may block
 	if err != nil || job == nil {
+		l.Close()
 		err = outcome(err)
 		watch.stop(err, job == nil)
 		return exitOf(err)
 	}
+	tellRestored(l, env)
 	stopping := false
 	var since time.Time // when stopping began
 	for done := false; !done; {
@@ -119,7 +130,11 @@ func runJob(g *exec.Graph, env *exec.Env, signals <-chan os.Signal) error {
 				return &status{exitFailed, err}
 			}
 			stopping, since = true, time.Now()
-			job.Stop()
+			if drain {
+				job.Drain()
+			} else {
+				job.Stop()
+			}
 			go hurry(env, job.Done())
 		}
 	}

@@ -1,0 +1,231 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// Launch says how a script is started: where its checkpoints lie, and what it goes on from.
+type Launch struct {
+	Dir          string   // of the checkpoints; "": what the script sets, else .ebb/NAME
+	Fresh        bool     // abandon the checkpoints that are there
+	From         string   // ID, name, -N of a checkpoint to go on from; "": the newest
+	AllowDropped []string // stages whose state may be dropped
+	Mode         string   // "": what the script sets
+	Interval     int64    // nanoseconds; 0: what the script sets
+	Engine       string   // version
+	Owner        checkpoint.Owner
+
+	Taken   func(*checkpoint.Manifest)
+	Aborted func(id checkpoint.ID, reason string)
+}
+
+// Launched is a script that is ready to start.
+type Launched struct {
+	Graph *exec.Graph
+	Setup exec.Setup
+	Dir   string // of the checkpoints; "" if none are taken
+	Why   string // why none are taken
+	// From is the checkpoint the run goes on from, nil for a fresh start; Notes is what people should know about it.
+	From  *checkpoint.Manifest
+	Info  checkpoint.Info
+	Notes []string
+
+	store *checkpoint.Store
+}
+
+// Close gives the checkpoint folder back if the run was not started.
+func (l *Launched) Close() error {
+	if l.store == nil {
+		return nil
+	}
+	return l.store.Close()
+}
+
+// A RefusedError is a checkpoint that the script cannot go on from.
+type RefusedError struct{ Text string }
+
+func (e *RefusedError) Error() string { return e.Text }
+
+// Launch prepares a compiled script. name is its file's name.
+func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env, o Launch) (*Launched, error) {
+	l := &Launched{}
+	policy, mode, err := c.policy(o)
+	if err != nil {
+		return nil, err
+	}
+	l.Dir, l.Why = c.checkpointDir(name, lib, env, o, mode)
+	if l.Dir == "" {
+		if o.From != "" || o.Fresh {
+			return nil, &RefusedError{"the run takes no checkpoints: " + l.Why}
+		}
+		l.Graph = c.Graph(lib, env)
+		return l, nil
+	}
+	so := checkpoint.Options{Owner: o.Owner}
+	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
+		so.Keep = int(n)
+	}
+	first := checkpoint.ID(1)
+	if _, err := env.FS.Stat(l.Dir); err == nil {
+		if first, err = l.open(c, lib, env, o, so); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	} else if o.From != "" {
+		return nil, &RefusedError{fmt.Sprintf("there is no checkpoint %s: %s does not exist", o.From, l.Dir)}
+	}
+	l.Graph = c.Graph(lib, env)
+	dir, _ := os.Getwd()
+	job := jobName(name)
+	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted,
+		Open: func() (*checkpoint.Store, error) {
+			if l.store != nil {
+				return l.store, nil
+			}
+			s, _, err := checkpoint.Open(env.FS, l.Dir, so)
+			return s, err
+		},
+		Describe: func(s *checkpoint.Store, m *checkpoint.Manifest) error {
+			m.Engine, m.Job, m.Dir, m.Width, m.Spread = o.Engine, job, dir, c.Options.Parallelism, c.Options.Spread
+			if m.Script.IsZero() {
+				var err error
+				m.Script, err = s.Append(exec.ScriptBlock, []byte(text))
+				return err
+			}
+			return nil
+		}}
+	return l, nil
+}
+
+// open opens the folder of an earlier run and finds what to go on from.
+func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launch, so checkpoint.Options) (checkpoint.ID, error) {
+	if o.From != "" {
+		id, err := l.find(env, o.From)
+		if err != nil {
+			return 0, err
+		}
+		so.From = id
+	}
+	store, rec, err := checkpoint.Open(env.FS, l.Dir, so)
+	if err != nil {
+		return 0, err
+	}
+	l.store = store
+	for _, x := range rec.LeftOut {
+		l.Notes = append(l.Notes, x.String())
+	}
+	for _, d := range rec.Damage {
+		l.Notes = append(l.Notes, d.String())
+	}
+	m := rec.Newest
+	switch {
+	case m == nil:
+	case o.Fresh, o.From == "" && rec.Info.Finished && rec.Info.Committed:
+		if err := store.Fresh(); err != nil {
+			return 0, err
+		}
+	default:
+		l.From, l.Info = m, rec.Info
+		if m.Width > 1 || m.Spread {
+			c.spreadOut(lib, env)
+		}
+		drop := map[string]bool{}
+		for _, s := range o.AllowDropped {
+			drop[s] = true
+		}
+		l.Setup.From = &exec.Restore{Manifest: m, Read: store.Read, Drop: drop}
+	}
+	return store.NextID()
+}
+
+// find returns the id of a checkpoint that is given as number, name or -N.
+func (l *Launched) find(env *exec.Env, text string) (checkpoint.ID, error) {
+	f, err := checkpoint.OpenReader(env.FS, l.Dir)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	id, err := checkpoint.Find(f.List(), f.Head(), text)
+	if err != nil {
+		return 0, &RefusedError{err.Error()}
+	}
+	return id, nil
+}
+
+// spreadOut makes the tasks of a wider run also at parallelism 1.
+func (c *Compiled) spreadOut(lib *stdlib.Catalog, env *exec.Env) {
+	if c.Options.Parallelism == 1 && !c.Options.Spread {
+		c.Options.Spread = true
+		c.Physical = Parallelise(c.Physical.Logical, 1, true, partialOf(lib, env))
+	}
+}
+
+// policy returns when checkpoints are taken.
+func (c *Compiled) policy(o Launch) (checkpoint.Policy, string, error) {
+	p := checkpoint.DefaultPolicy()
+	set := c.Script.Set
+	number := func(key string, to *int64) {
+		if v, ok := set["checkpoint."+key].(int64); ok {
+			*to = v
+		}
+	}
+	number("interval", &p.Interval)
+	number("min_pause", &p.MinPause)
+	number("timeout", &p.Timeout)
+	number("align_timeout", &p.AlignTimeout)
+	tolerate := int64(p.Tolerate)
+	number("tolerate", &tolerate)
+	p.Tolerate = int(tolerate)
+	if o.Interval > 0 {
+		p.Interval = o.Interval
+	}
+	mode := o.Mode
+	if m, ok := set["checkpoint.mode"].(string); ok && mode == "" {
+		mode = m
+	}
+	if mode == "" || mode == "none" {
+		return p, mode, nil
+	}
+	var err error
+	p.Mode, err = checkpoint.ParseMode(mode)
+	return p, mode, err
+}
+
+// checkpointDir returns where the checkpoints of a run lie; "" and why if it takes none.
+func (c *Compiled) checkpointDir(name string, lib *stdlib.Catalog, env *exec.Env, o Launch, mode string) (dir, why string) {
+	set, _ := c.Script.Set["checkpoint.dir"].(string)
+	if o.Dir != "" {
+		set = o.Dir
+	}
+	switch {
+	case mode == "none":
+		return "", "`checkpoint.mode` is none"
+	case set != "":
+		return set, ""
+	case name == "-c" || name == "<stdin>":
+		return "", "the script has no name; `set checkpoint.dir = \"…\"` says where they lie"
+	}
+	for _, s := range c.Script.Sources {
+		if def := lib.ConnDef(s.Conn.Name); def.Rewinds != nil && !def.Rewinds(s.Conn, env) {
+			return "", fmt.Sprintf("source %s cannot be read again; `set checkpoint.dir = \"…\"` takes them nevertheless, and rows may be lost", s.Name)
+		}
+	}
+	for _, w := range c.Script.Writes {
+		if w.Conn != nil {
+			return filepath.Join(".ebb", jobName(name)), ""
+		}
+	}
+	return "", "nothing is written `into` an output"
+}
+
+// jobName is the name of a script's file without its suffix.
+func jobName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
