@@ -55,7 +55,7 @@ func runCommand() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return prepare(c, name, text, env, launch)
+				return launched(c, name, text, env, launch)
 			})
 			if err != nil || l == nil {
 				return err

@@ -72,8 +72,8 @@ func logCheckpoint(m *checkpoint.Manifest) {
 	slog.Info("checkpoint", args...)
 }
 
-// prepare opens the checkpoints of a script.
-func prepare(c *planner.Compiled, name, text string, env *exec.Env, o planner.Launch) (*planner.Launched, error) {
+// launched opens the checkpoints of a script.
+func launched(c *planner.Compiled, name, text string, env *exec.Env, o planner.Launch) (*planner.Launched, error) {
 	l, err := c.Launch(name, text, stdlib.New(), env, o)
 	var refused *planner.RefusedError
 	var locked *checkpoint.LockedError
