@@ -170,7 +170,7 @@ func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran
 	g := c.Graph(lib, env)
 	z.apply(g)
 	if z.sim != 0 {
-		err := sim.Run(g, env, exec.Setup{}, z.sim)
+		err := sim.Run(g, env, exec.Setup{}, sim.Options{Seed: z.sim})
 		return ran{err: err, stdout: stdout.String(), stats: env.Stats}
 	}
 	job, err := exec.Start(context.Background(), g, env, exec.Setup{})

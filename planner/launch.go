@@ -23,6 +23,10 @@ type Launch struct {
 	Engine       string   // version
 	Owner        checkpoint.Owner
 
+	// Policy and Together are for the simulator: they change when checkpoints are taken and how files are flushed.
+	Policy   func(*checkpoint.Policy)
+	Together func([]func())
+
 	Taken   func(*checkpoint.Manifest)
 	Aborted func(id checkpoint.ID, reason string)
 }
@@ -61,6 +65,9 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	if err != nil {
 		return nil, err
 	}
+	if o.Policy != nil {
+		o.Policy(&policy)
+	}
 	l.Dir, l.Why = c.checkpointDir(name, lib, env, o, mode)
 	if l.Dir == "" {
 		if o.From != "" || o.Fresh {
@@ -69,7 +76,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		l.Graph = c.Graph(lib, env)
 		return l, nil
 	}
-	so := checkpoint.Options{Owner: o.Owner}
+	so := checkpoint.Options{Owner: o.Owner, Together: o.Together}
 	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
 		so.Keep = int(n)
 	}

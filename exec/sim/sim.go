@@ -14,10 +14,30 @@ import (
 // patience is how long a run may make no progress while something outside (a reader behind a buffer, a clock) may still wake a task.
 const patience = 10 * time.Second
 
+// Clock is the time of a simulation. It moves by steps, and jumps where nothing else is to be done.
+type Clock struct{ At int64 }
+
+// Now returns the time in nanoseconds.
+func (c *Clock) Now() int64 { return c.At }
+
+// Options say how a graph is run.
+type Options struct {
+	Seed uint64
+	// Clock is what env.Now reads; nil: the time of the machine.
+	Clock *Clock
+	// Crash ends the run after so many steps as if the power went; 0: never.
+	Crash int
+	// Each is called after each step; nil: nobody.
+	Each func(r *exec.Run)
+}
+
+// ErrCrash is the error of a run that Options.Crash ended.
+var ErrCrash = errors.New("crash")
+
 // Run steps the actors of a graph until the run is over. The seed decides the order of the steps and the limits of the
 // channels (1 to 4 rows, so that every producer is held back all the time).
-func Run(g *exec.Graph, env *exec.Env, o exec.Setup, seed uint64) (err error) {
-	rng := rand.New(rand.NewPCG(seed, 0xebb))
+func Run(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (err error) {
+	rng := rand.New(rand.NewPCG(opt.Seed, 0xebb))
 	for _, e := range g.Edges {
 		if e.InOrder {
 			continue // must hold two chunks
@@ -25,40 +45,93 @@ func Run(g *exec.Graph, env *exec.Env, o exec.Setup, seed uint64) (err error) {
 		e.Limits = exec.Limits{Rows: 1 + rng.IntN(4), Bytes: 1 << 30}
 	}
 	r, err := exec.Build(g, env, o)
-	defer func() { err = errors.Join(err, r.Close()) }()
+	defer func() {
+		if !errors.Is(err, ErrCrash) {
+			err = errors.Join(err, r.Close())
+		}
+	}()
 	if err != nil {
 		return err
 	}
-	// A few actors are favoured for a while, then others: fair rounds would hide most interleavings.
-	actors := r.Actors()
-	idle := 0
-	stuck := int64(0) // when the run came to a halt, 0: it moves
+	s := &scheduler{Options: opt, run: r, rng: rng, actors: r.Actors(), env: env}
 	for !over(r) {
-		a := actors[rng.IntN(len(actors))]
-		for range 1 + rng.IntN(8) {
-			p, err := a.Step()
-			if err != nil {
-				return err
-			}
-			if p != exec.Worked {
-				idle++
-				break
-			}
-			idle = 0
+		if err := s.turn(); err != nil {
+			return err
 		}
-		if idle < 20*len(actors) {
-			stuck = 0
-			continue
-		}
-		switch {
-		case stuck == 0:
-			stuck = env.Now()
-		case env.Now()-stuck > int64(patience):
-			return fmt.Errorf("seed %d: %d actors wait for each other", seed, len(actors))
-		}
-		time.Sleep(100 * time.Microsecond)
 	}
 	return r.Err()
+}
+
+type scheduler struct {
+	Options
+	run    *exec.Run
+	rng    *rand.Rand
+	actors []exec.Actor
+	env    *exec.Env
+	steps  int
+	idle   int
+	stuck  int64 // when the run came to a halt, 0: it moves
+}
+
+// turn steps an actor a few times: a few are favoured for a while, then others, as fair rounds would hide most
+// interleavings.
+func (s *scheduler) turn() error {
+	a := s.actors[s.rng.IntN(len(s.actors))]
+	for range 1 + s.rng.IntN(8) {
+		p, err := a.Step()
+		if err != nil {
+			return err
+		}
+		if s.steps++; s.Crash > 0 && s.steps >= s.Crash {
+			return ErrCrash
+		}
+		if s.Each != nil {
+			s.Each(s.run)
+		}
+		if s.Clock != nil {
+			s.Clock.At += int64(s.rng.IntN(2000))
+		}
+		if p != exec.Worked {
+			s.idle++
+			break
+		}
+		s.idle = 0
+	}
+	if s.idle < 20*len(s.actors) {
+		s.stuck = 0
+		return nil
+	}
+	if s.Clock != nil {
+		return s.jump()
+	}
+	switch {
+	case s.stuck == 0:
+		s.stuck = s.env.Now()
+	case s.env.Now()-s.stuck > int64(patience):
+		return s.deadlock()
+	}
+	time.Sleep(100 * time.Microsecond)
+	return nil
+}
+
+func (s *scheduler) deadlock() error {
+	return fmt.Errorf("seed %d: %d actors wait for each other", s.Seed, len(s.actors))
+}
+
+// jump goes to the time at which somebody wants to be stepped.
+func (s *scheduler) jump() error {
+	next := int64(0)
+	for _, a := range s.actors {
+		if t := a.NextTick(); t > 0 && (next == 0 || t < next) {
+			next = t
+		}
+	}
+	if next == 0 {
+		return s.deadlock()
+	}
+	s.Clock.At = max(s.Clock.At+1, next)
+	s.idle = 0
+	return nil
 }
 
 func over(r *exec.Run) bool {
