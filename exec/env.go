@@ -21,6 +21,8 @@ type Env struct {
 	Stats  *Stats
 	// Chunk is how many bytes of a file a task reads at a time; 0: as many as the connector finds best. Tests make it small.
 	Chunk int64
+	// StepRows, if not nil, says how many rows a step takes instead of what a millisecond allows. Tests make it small.
+	StepRows func() int
 }
 
 // File is an open file, FS the files of a job: the seam of package disk.

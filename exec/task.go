@@ -121,7 +121,7 @@ func (t *Task) step() Progress {
 	if t.source != nil {
 		return t.poll()
 	}
-	in, it, ok := t.gate.Next(t.pace.rows())
+	in, it, ok := t.gate.Next(t.rows())
 	if !ok {
 		return Waiting
 	}
@@ -138,6 +138,14 @@ func (t *Task) step() Progress {
 	return Worked
 }
 
+// rows returns how many rows the next step may take.
+func (t *Task) rows() int {
+	if t.env.StepRows != nil {
+		return t.env.StepRows()
+	}
+	return t.pace.rows()
+}
+
 // timed runs a step over a number of rows and lets the pace know how long it took.
 func (t *Task) timed(rows int, f func()) {
 	from := t.env.Now()
@@ -147,7 +155,7 @@ func (t *Task) timed(rows int, f func()) {
 
 // fed processes a piece of what the source has emitted.
 func (t *Task) fed() {
-	x := t.feed.take(t.pace.rows())
+	x := t.feed.take(t.rows())
 	t.chunk = x.N
 	switch {
 	case x.Kind == Rows:
