@@ -161,29 +161,39 @@ func BenchmarkNexmark(b *testing.B) {
 	}
 }
 
-// BenchmarkCores compares one core with two: x is how many times faster two are.
+// BenchmarkCores compares one core with two: x is how many times faster two are, x-loop the same of the loop, which tells
+// what the machine's memory and files allow.
 func BenchmarkCores(b *testing.B) {
 	limitGarbage()
 	if runtime.GOMAXPROCS(0) < 2 {
 		b.Skip("there is one core only")
 	}
-	for _, query := range loopQueries {
-		b.Run(query, func(b *testing.B) {
-			in, _ := benchBids(b, "csv")
-			script := benchQuery(b, query, "csv", in, filepath.Join(b.TempDir(), "out.csv"))
-			with := func(cores int) func() {
-				return func() {
-					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
-					runScript(b, script, cores)
+	for _, format := range []string{"csv", "jsonl"} {
+		for _, query := range loopQueries {
+			b.Run(format+"/"+query, func(b *testing.B) {
+				in, _ := benchBids(b, format)
+				out := filepath.Join(b.TempDir(), "out."+format)
+				script := benchQuery(b, query, format, in, out)
+				on := func(cores int, run func()) func() {
+					return func() {
+						defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+						run()
+					}
 				}
-			}
-			with(1)()
-			with(2)()
-			b.ResetTimer()
-			one, two := abba(b.N, with(1), with(2))
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(float64(one.wall)/float64(two.wall), "x")
-		})
+				ebb := func(cores int) func() { return on(cores, func() { runScript(b, script, cores) }) }
+				loop := func(cores int) func() {
+					return on(cores, func() { runLoop(b, query, format, in, out, cores) })
+				}
+				ebb(1)()
+				loop(2)()
+				b.ResetTimer()
+				e1, e2 := abba(b.N, ebb(1), ebb(2))
+				l1, l2 := abba(b.N, loop(1), loop(2))
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(e1.wall)/float64(e2.wall), "x")
+				b.ReportMetric(float64(l1.wall)/float64(l2.wall), "x-loop")
+			})
+		}
 	}
 }
 
