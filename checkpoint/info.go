@@ -66,7 +66,12 @@ func (d Damage) String() string {
 }
 
 // DamageError is the error of Open and Read when durable bytes are damaged.
-type DamageError struct{ Damage }
+type DamageError struct {
+	Damage
+	Err error // may be nil
+}
+
+func (e *DamageError) Unwrap() error { return e.Err }
 
 func (e *DamageError) Error() string {
 	return e.Damage.String() + "; `ebb checkpoint verify` shows which checkpoints are whole, `--from ID` goes on from one of them"

@@ -1,47 +1,278 @@
 package checkpoint
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
 
 // Folder reads a folder: it takes no lock, so it works while a job runs, and reads what it can of a damaged folder.
 // What it shows is the state of when it was opened; blocks that the owner removes after that are gone (fs.ErrNotExist).
-type Folder struct{}
+type Folder struct {
+	found  *found
+	fs     disk.FS
+	dir    string
+	blocks *blocks
+}
 
 // OpenReader reads a folder. Damage is no error: see Damage.
-func OpenReader(fs disk.FS, dir string) (*Folder, error) { return nil, errUnwritten }
+func OpenReader(fs disk.FS, dir string) (*Folder, error) {
+	f, err := look(fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.segments) == 0 {
+		return nil, fmt.Errorf("%s holds no checkpoints", dir)
+	}
+	return &Folder{found: f, fs: fs, dir: dir, blocks: newBlocks(fs, dir)}, nil
+}
+
+// look reads the state of a folder that someone else may be writing.
+func look(x disk.FS, dir string) (f *found, err error) {
+	for range 10 {
+		f, err = find(x, dir, nil, true)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if _, gone := x.Stat(dir); gone != nil {
+			return nil, fmt.Errorf("there is no checkpoint folder %s", dir)
+		}
+		// A segment went between the list and the reading.
+	}
+	return f, err
+}
 
 // Damage lists what is damaged, as far as it was seen by opening the folder.
-func (f *Folder) Damage() []Damage { return nil }
+func (f *Folder) Damage() []Damage { return f.found.damage }
 
 // LeftOut lists what lies at the end of the log and belongs to no published checkpoint; while a job runs, that is what
 // it is writing.
-func (f *Folder) LeftOut() []LeftOut { return nil }
+func (f *Folder) LeftOut() []LeftOut { return f.found.leftOut }
 
-// Owner returns who holds the folder, if it says so.
-func (f *Folder) Owner() (Owner, bool) { return Owner{}, false }
+// Owner returns who holds the folder, if it says so. One that was killed still says so.
+func (f *Folder) Owner() (Owner, bool) { return readOwner(f.fs, f.dir) }
 
 // List lists the checkpoints that are kept, of all branches, by id.
-func (f *Folder) List() []Info { return nil }
+func (f *Folder) List() []Info { return f.found.list() }
 
 // Head returns the checkpoint that a run goes on from; 0: none.
-func (f *Folder) Head() ID { return 0 }
+func (f *Folder) Head() ID { return f.found.head }
 
 // Manifest returns the manifest of a checkpoint; an error if there is none.
-func (f *Folder) Manifest(id ID) (*Manifest, error) { return nil, errUnwritten }
+func (f *Folder) Manifest(id ID) (*Manifest, error) {
+	e := f.found.entries[id]
+	if e == nil {
+		return nil, noCheckpoint(f.dir, id)
+	}
+	return readManifest(f.Read, e.manifest, id, e.info.Name)
+}
 
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
-func (f *Folder) Read(r Ref) ([]byte, error) { return nil, errUnwritten }
-
-// Verify reads every byte of the folder and returns what is damaged. progress may be nil; it gets bytes read and to read.
-func (f *Folder) Verify(progress func(done, total int64)) []Damage { return nil }
+func (f *Folder) Read(r Ref) ([]byte, error) { return f.blocks.read(r) }
 
 // Close closes the files.
-func (f *Folder) Close() error { return errUnwritten }
+func (f *Folder) Close() error {
+	f.blocks.close()
+	return nil
+}
 
-// RequestDelete asks the owner of a folder to delete a checkpoint; it does so at its next Tidy.
-func RequestDelete(fs disk.FS, dir string, id ID) error { return errUnwritten }
+// Verify reads every byte that a checkpoint needs and returns what is damaged. progress may be nil; it gets bytes read and
+// to read.
+func (f *Folder) Verify(progress func(done, total int64)) ([]Damage, error) {
+	damage := slices.Clone(f.found.damage)
+	add := func(d Damage) {
+		if !slices.ContainsFunc(damage, func(o Damage) bool { return o.File == d.File && o.Offset == d.Offset }) {
+			damage = append(damage, d)
+		}
+	}
+	var all []*segment
+	defer func() {
+		for _, s := range all {
+			s.close()
+		}
+	}()
+	needed := f.found.needed()
+	needed[f.found.home] = true
+	delete(needed, 0)
+	total := int64(0)
+	for id := range needed {
+		s, err := openSegment(f.fs, f.dir, id, true)
+		if errors.Is(err, fs.ErrNotExist) {
+			if now, err := look(f.fs, f.dir); err == nil && (now.needed()[id] || now.home == id) {
+				add(Damage{File: f.blocks.path(id), Why: "the file is missing"})
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+		total += s.end
+	}
+	slices.SortFunc(all, func(a, b *segment) int { return int(int64(a.id) - int64(b.id)) })
+	done := int64(0)
+	for _, s := range all {
+		durable := max(s.flushed, f.found.extents[s.id]) // what is behind may be torn, or just being written
+		for _, g := range s.gaps {
+			if g.off < durable {
+				add(s.damage(g.off, g.why).Damage)
+			}
+		}
+		for _, r := range s.recs {
+			if err := s.check(r); err != nil && r.off < durable {
+				why := err.Error()
+				if errors.Is(err, io.ErrUnexpectedEOF) {
+					why = "the file is too short"
+				}
+				add(s.damage(r.off, why).Damage)
+			}
+			done += headerBytes + padded(r.length)
+			if progress != nil {
+				progress(min(done, total), total)
+			}
+		}
+	}
+	return f.blame(damage, all), nil
+}
+
+// blame finds the checkpoints that need what is damaged.
+func (f *Folder) blame(damage []Damage, all []*segment) []Damage {
+	for _, id := range f.found.ids() {
+		e := f.found.entries[id]
+		refs := []Ref{e.manifest}
+		if m, err := f.Manifest(id); err == nil {
+			m.Refs(func(r Ref) { refs = append(refs, r) })
+		}
+		for i := range damage {
+			d := &damage[i]
+			end := f.extent(d, all)
+			for _, r := range refs {
+				if f.blocks.path(r.Segment) == d.File && int64(r.Offset) < end && int64(r.Offset+headerBytes)+padded(int64(r.Length)) > d.Offset {
+					d.Checkpoints = append(d.Checkpoints, id)
+					break
+				}
+			}
+		}
+	}
+	return damage
+}
+
+// extent returns where damage ends.
+func (f *Folder) extent(d *Damage, all []*segment) int64 {
+	for _, s := range all {
+		if s.path != d.File {
+			continue
+		}
+		for _, g := range s.gaps {
+			if g.off == d.Offset {
+				return g.end
+			}
+		}
+		return d.Offset + 1
+	}
+	return 1 << 62 // the file is missing
+}
 
 // Fork makes the checkpoint id of folder from the head of folder to, which must not hold one yet, by second names for its
 // segments, or copies where the system has no such. The new folder stands by itself.
-func Fork(fs disk.FS, from string, id ID, to string) error { return errUnwritten }
+func Fork(x disk.FS, from string, id ID, to string, o Options) error {
+	f, err := OpenReader(x, from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, err := f.Manifest(id)
+	if err != nil {
+		return err
+	}
+	part := filepath.Clean(to) + ".part" // so that a fork that was broken off is none
+	o.defaults()
+	s := &Store{fs: x, dir: part, o: o, blocks: newBlocks(x, part), idle: map[uint64]ID{}, cut: map[uint64]bool{}, used: true}
+	if _, err := x.Stat(to); err == nil {
+		if err := x.Remove(to); err != nil {
+			return fmt.Errorf("%s is there already and not empty; choose another folder: %w", to, err)
+		}
+	}
+	s.removeAll(part)
+	if err := x.MkdirAll(part); err != nil {
+		return fmt.Errorf("making the checkpoint folder: %w", err)
+	}
+	if err := s.lock(); err != nil {
+		return err
+	}
+	if err := f.fork(s, id, m); err != nil {
+		s.release()
+		return err
+	}
+	s.release()
+	if err := x.Rename(part, to); err != nil {
+		return fmt.Errorf("making the checkpoint folder: %w", err)
+	}
+	return syncPath(x, to)
+}
+
+func (f *Folder) fork(s *Store, id ID, m *Manifest) error {
+	e := newEntry(m, f.found.entries[id].manifest)
+	e.info = f.found.entries[id].info
+	for _, n := range append([]uint64{e.manifest.Segment}, e.needs...) {
+		if err := share(f.fs, f.blocks.path(n), s.blocks.path(n)); err != nil {
+			return err
+		}
+	}
+	s.st = newState()
+	s.st.branches, s.st.branch = map[uint64]branchRecord{m.Branch: {Number: m.Branch}}, m.Branch
+	s.st.publish(e)
+	s.st.limit = f.found.limit
+	for _, n := range e.needs {
+		s.st.extents[n] = f.found.extents[n]
+		if n == f.found.home {
+			s.st.extents[n] = f.found.end
+		}
+	}
+	if err := s.start(f.found.segments[len(f.found.segments)-1]>>20 + 1); err != nil {
+		return err
+	}
+	if !slices.Contains(e.needs, e.manifest.Segment) {
+		s.remove(e.manifest.Segment)
+	}
+	return s.finish()
+}
+
+// share gives a file a second name, or copies it, and makes its content durable.
+func share(x disk.FS, from, to string) (err error) {
+	if _, err := x.Stat(to); err == nil {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("sharing %s with a new checkpoint folder: %w", filepath.Base(from), err)
+		}
+	}()
+	if x.Link(from, to) != nil {
+		in, err := x.Open(from)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		out, err := x.Create(to)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		if _, err := io.Copy(out, in); err != nil {
+			return err
+		}
+		return out.Sync()
+	}
+	f, err := x.Edit(to)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

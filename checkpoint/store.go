@@ -2,6 +2,11 @@ package checkpoint
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
@@ -15,6 +20,10 @@ type Options struct {
 
 	SegmentBytes int64 // a segment that is larger is followed by a new one; 0: 128 MiB
 	BufferBytes  int   // appended blocks are written when they are more; 0: 4 MiB
+	// RoomBytes is how many zeros are made durable ahead of what is written, so that a flush has to write data only: with a
+	// file that grows, the file system writes its journal, too, and whatever else waits for that. It adapts to the size of
+	// checkpoints; this is the least. 0: 1 MiB; negative: none.
+	RoomBytes int64
 
 	// From makes this checkpoint the head before anything else, as Rollback does; 0: the head stays. With From, damage
 	// elsewhere in the folder does not keep it from being opened.
@@ -29,74 +38,587 @@ type Options struct {
 }
 
 // Store keeps the checkpoints of a job in a folder, which it holds alone. Its methods may be called from several
-// goroutines; those that flush (Publish, Name, Delete, Rollback, Fresh, Tidy) wait for each other, Append waits for them
-// only when its buffer is full. After an error of the disk every call returns that error: nothing is known any more
-// about what was written, and the job has to end. What had been published before is not harmed.
-type Store struct{}
+// goroutines; those that flush (Publish, Commit, Name, Delete, Rollback, Fresh, Tidy) wait for each other, Append waits
+// for them only when its buffer is full. After an error of the disk every call returns that error: nothing is known any
+// more about what was written, and the job has to end. What had been published before is not harmed.
+type Store struct {
+	fs     disk.FS
+	dir    string
+	o      Options
+	unlock func() error
+	blocks *blocks
 
-var errUnwritten = errors.New("checkpoint: not written yet")
+	// io is held by those who write, flush or change what the store knows; it is taken before mu.
+	io sync.Mutex
+	mu sync.Mutex // guards what follows
 
-// Open takes a folder, which is made if it is missing, finds the newest complete checkpoint of its head branch and makes
-// it durable. Errors: *LockedError if another process holds the folder, *DamageError if durable bytes are damaged,
-// *NeedsNewer.
-func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
-	return nil, nil, errUnwritten
+	err     error
+	st      *state
+	next    ID // the id that is given next
+	seg     *tail
+	ahead   *tail           // made ahead of need, with nothing but its header
+	home    uint64          // where the state was read from
+	settled int64           // what was dropped is gone for good when seg is durable up to here
+	idle    map[uint64]ID   // segments that nothing needs: unless a checkpoint with a smaller id is still to come
+	cut     map[uint64]bool // branches for which there may be a folder of Aside
+	size    int64           // bytes of the newest checkpoint
+	used    bool            // something was noted that must not be lost
+}
+
+var errClosed = errors.New("checkpoint: the store is closed")
+
+func (o *Options) defaults() {
+	if o.Keep <= 0 {
+		o.Keep = 10
+	}
+	if o.SegmentBytes <= 0 {
+		o.SegmentBytes = 128 << 20
+	}
+	if o.BufferBytes <= 0 {
+		o.BufferBytes = 4 << 20
+	}
+	if o.RoomBytes == 0 {
+		o.RoomBytes = 1 << 20
+	}
+	if o.Together == nil {
+		o.Together = func(fs []func()) {
+			var wg sync.WaitGroup
+			for _, f := range fs[1:] {
+				wg.Go(f)
+			}
+			fs[0]()
+			wg.Wait()
+		}
+	}
+}
+
+// fail makes err the error of every later call. io is held.
+func (s *Store) fail(what string, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = fmt.Errorf("%s: %w", what, err)
+	}
+	return s.err
+}
+
+// begin takes io and tells the error of the store; the caller lets io go.
+func (s *Store) begin() error {
+	s.io.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// write writes what waits in memory. io is held.
+func (s *Store) write() error {
+	s.mu.Lock()
+	t := s.seg
+	p, off := t.take()
+	s.mu.Unlock()
+	if len(p) == 0 {
+		return nil
+	}
+	if _, err := t.f.WriteAt(p, off); err != nil {
+		return s.fail("writing a checkpoint", err)
+	}
+	s.mu.Lock()
+	t.give(p, s.o.BufferBytes)
+	s.mu.Unlock()
+	return nil
+}
+
+// flush writes what waits in memory and makes it durable. io is held.
+func (s *Store) flush() error {
+	if err := s.sync(); err != nil {
+		return err
+	}
+	s.flushed()
+	return nil
+}
+
+// sync is flush, but what is made durable does not count as known yet.
+func (s *Store) sync() error {
+	if err := s.write(); err != nil {
+		return err
+	}
+	if err := s.seg.f.Sync(); err != nil {
+		return s.fail("flushing a checkpoint", err)
+	}
+	return nil
+}
+
+// flushed notes that all that is written is durable.
+func (s *Store) flushed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seg.flushed = s.seg.base
+}
+
+// note appends a record in memory. io is held.
+func (s *Store) note(kind uint8, id ID, v any) record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = true
+	return s.seg.add(kind, 0, 0, id, encodeRecord(v))
 }
 
 // NextID returns an id that was never returned before, whatever happened to the store in between.
-func (s *Store) NextID() (ID, error) { return 0, errUnwritten }
+func (s *Store) NextID() (ID, error) {
+	for {
+		s.mu.Lock()
+		if s.err != nil || s.next < s.st.limit {
+			id := s.next
+			if s.err == nil {
+				s.next++
+				s.used = true
+			}
+			defer s.mu.Unlock()
+			return id, s.err
+		}
+		s.mu.Unlock()
+		if err := s.reserve(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// reserve makes more ids available.
+func (s *Store) reserve() error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	limit := s.next + idBlock
+	s.mu.Unlock()
+	s.note(kindIDs, 0, limitRecord{Limit: limit})
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.st.limit = max(s.st.limit, limit)
+	s.mu.Unlock()
+	return nil
+}
 
 // Append adds a block and returns its name for a manifest. data is copied or written before it returns. The block is
 // durable when a checkpoint that was published after it is; if none comes to name it, it goes with its segment.
-func (s *Store) Append(kind uint8, data []byte) (Ref, error) { return Ref{}, errUnwritten }
+func (s *Store) Append(kind uint8, data []byte) (Ref, error) {
+	if len(data) > s.o.BufferBytes {
+		return s.appendLarge(kind, data)
+	}
+	s.mu.Lock()
+	if s.err != nil {
+		defer s.mu.Unlock()
+		return Ref{}, s.err
+	}
+	s.used = true
+	r := s.seg.add(kindBlock, kind, 0, 0, data).ref(s.seg.id)
+	full := len(s.seg.buf) > s.o.BufferBytes
+	s.mu.Unlock()
+	if full {
+		defer s.io.Unlock()
+		if err := s.begin(); err != nil {
+			return Ref{}, err
+		}
+		if err := s.write(); err != nil {
+			return Ref{}, err
+		}
+	}
+	return r, nil
+}
+
+// appendLarge writes a block without copying it.
+func (s *Store) appendLarge(kind uint8, data []byte) (Ref, error) {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return Ref{}, err
+	}
+	s.mu.Lock()
+	t := s.seg
+	s.used = true
+	r := t.record(kindBlock, kind, 0, 0, data)
+	t.buf = r.appendHeader(t.buf, t.id)
+	p, off := t.take()
+	t.base = r.end()
+	s.mu.Unlock()
+	_, err := t.f.WriteAt(p, off)
+	if err == nil {
+		_, err = t.f.WriteAt(data, r.off+headerBytes)
+	}
+	if n := padded(r.length) - r.length; err == nil && n > 0 {
+		_, err = t.f.WriteAt(zeros[:n], r.end()-n)
+	}
+	if err != nil {
+		return Ref{}, s.fail("writing a checkpoint", err)
+	}
+	s.mu.Lock()
+	t.give(p, s.o.BufferBytes)
+	s.mu.Unlock()
+	return r.ref(t.id), nil
+}
 
 // Publish makes a checkpoint durable: it appends the manifest and flushes, and calls the functions of flush at the same
 // time. The checkpoint is published when Publish returns nil. m.ID must be larger than all published before and come from
 // NextID; m.Branch is set.
-func (s *Store) Publish(m *Manifest, flush []func() error) error { return errUnwritten }
+func (s *Store) Publish(m *Manifest, flush []func() error) error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	start := s.seg.flushed // changed only under io
+	p, err := s.seal(m)
+	if err != nil {
+		return fmt.Errorf("publishing checkpoint %d: %w", m.ID, err)
+	}
+	errs := make([]error, 1+len(flush))
+	all := []func(){func() { errs[0] = s.sync() }}
+	for i, f := range flush {
+		all = append(all, func() { errs[1+i] = f() })
+	}
+	// The manifest may come to the disk before the outputs do: see Options.CheckOutput. So nothing may be written in the
+	// knowledge of it before all have returned.
+	s.o.Together(all)
+	for i, err := range errs {
+		if err != nil && i > 0 {
+			err = s.fail(fmt.Sprintf("flushing the outputs of checkpoint %d", m.ID), err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.flushed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.st.publish(p.entry)
+	s.st.drop(p.drop)
+	s.st.limit = max(s.st.limit, p.limit)
+	s.size = s.seg.flushed - start
+	return nil
+}
+
+// publication is what a checkpoint changes once it is published.
+type publication struct {
+	entry *entry
+	drop  []ID
+	limit ID
+}
+
+// seal appends what publishes a checkpoint, up to the end of a page.
+func (s *Store) seal(m *Manifest) (p publication, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.ID <= s.st.last || m.ID >= s.next {
+		return p, fmt.Errorf("its id is not one of NextID above that of the last one, %d", s.st.last)
+	}
+	if m.Name != "" {
+		if err := s.st.nameable(m.Name, m.ID); err != nil {
+			return p, err
+		}
+	}
+	m.Refs(func(r Ref) {
+		end, known := s.st.extents[r.Segment]
+		if r.Segment == s.seg.id {
+			end, known = s.seg.end(), true
+		}
+		if !known || r.Offset+headerBytes+r.Length > uint64(end) {
+			err = fmt.Errorf("it names a block that the store does not have: %+v", r)
+		}
+	})
+	if err != nil {
+		return p, err
+	}
+	m.Branch = s.st.branch
+	data, err := m.Encode()
+	if err != nil {
+		return p, err
+	}
+	s.used = true
+	if s.next+idBlock/2 > s.st.limit { // before the manifest, so that it is there whenever the manifest is
+		p.limit = s.next + idBlock
+		s.seg.add(kindIDs, 0, 0, 0, encodeRecord(limitRecord{Limit: p.limit}))
+	}
+	p.entry = newEntry(m, s.seg.add(kindManifest, 0, 0, m.ID, data).ref(s.seg.id))
+	if p.drop = s.st.after(p.entry).excess(s.o.Keep, s.o.Pinned); len(p.drop) > 0 {
+		s.seg.add(kindDrop, 0, 0, 0, encodeRecord(dropRecord{IDs: p.drop}))
+		s.settled = s.seg.end()
+	}
+	s.seg.pad()
+	return p, nil
+}
 
 // Commit notes that every sink has committed checkpoint id, so that it need not be done again; finished: that the run
 // ended with it. Only a finished one is flushed.
-func (s *Store) Commit(id ID, finished bool) error { return errUnwritten }
-
-// Tidy does what is not urgent: it makes the next segment ahead of need, changes to it, removes segments that nothing
-// needs and carries out requests of other processes (see RequestDelete). Call it after each Commit.
-func (s *Store) Tidy() error { return errUnwritten }
+func (s *Store) Commit(id ID, finished bool) error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	s.note(kindCommit, id, commitRecord{Finished: finished})
+	err := s.write()
+	if err == nil && finished {
+		err = s.flush()
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.st.entries[id]; e != nil {
+		e.info.Committed = true
+		e.info.Finished = e.info.Finished || finished
+	}
+	return nil
+}
 
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
-func (s *Store) Read(r Ref) ([]byte, error) { return nil, errUnwritten }
+func (s *Store) Read(r Ref) ([]byte, error) {
+	s.mu.Lock()
+	waits := r.Segment == s.seg.id && int64(r.Offset) >= s.seg.flushed
+	err := s.err
+	s.mu.Unlock()
+	if err == nil && waits { // in memory, or being written
+		if err = s.begin(); err == nil {
+			err = s.write()
+		}
+		s.io.Unlock()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.blocks.read(r)
+}
 
 // Manifest returns the manifest of a checkpoint; an error if there is none.
-func (s *Store) Manifest(id ID) (*Manifest, error) { return nil, errUnwritten }
+func (s *Store) Manifest(id ID) (*Manifest, error) {
+	s.mu.Lock()
+	e := s.st.entries[id]
+	if e == nil {
+		s.mu.Unlock()
+		return nil, noCheckpoint(s.dir, id)
+	}
+	at, name := e.manifest, e.info.Name
+	s.mu.Unlock()
+	return readManifest(s.Read, at, id, name)
+}
+
+func readManifest(read func(Ref) ([]byte, error), at Ref, id ID, name string) (*Manifest, error) {
+	p, err := read(at)
+	if err != nil {
+		return nil, err
+	}
+	m, err := DecodeManifest(p)
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifest of checkpoint %d: %w", id, err)
+	}
+	m.Name = name
+	return m, nil
+}
+
+func noCheckpoint(dir string, id ID) error {
+	return fmt.Errorf("there is no checkpoint %d in %s; `ebb checkpoint list` shows which there are", id, dir)
+}
 
 // List lists the checkpoints that are kept, of all branches, by id.
-func (s *Store) List() []Info { return nil }
+func (s *Store) List() []Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.list()
+}
 
 // Head returns the checkpoint that a run goes on from; 0: none.
-func (s *Store) Head() ID { return 0 }
+func (s *Store) Head() ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.head
+}
 
 // Name names a checkpoint, which is then kept until it is deleted or its name is taken away ("").
-func (s *Store) Name(id ID, name string) error { return errUnwritten }
+func (s *Store) Name(id ID, name string) error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	e := s.st.entries[id]
+	var err error
+	if e == nil {
+		err = noCheckpoint(s.dir, id)
+	} else if name != "" {
+		err = s.st.nameable(name, id)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	s.note(kindName, id, nameRecord{Name: name})
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.info.Name = name
+	return nil
+}
 
 // Delete forgets a checkpoint. The head cannot be deleted.
-func (s *Store) Delete(id ID) error { return errUnwritten }
+func (s *Store) Delete(id ID) error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	return s.delete(id)
+}
+
+func (s *Store) delete(id ID) error {
+	if s.st.entries[id] == nil {
+		return noCheckpoint(s.dir, id)
+	}
+	if s.st.head == id {
+		return fmt.Errorf("checkpoint %d is the one that the next run goes on from; roll back to another one first", id)
+	}
+	s.note(kindDrop, 0, dropRecord{IDs: []ID{id}})
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.st.drop([]ID{id})
+	s.settled = s.seg.flushed
+	return nil
+}
 
 // Rollback makes id the head, on a new branch. The checkpoints after it stay as an abandoned branch, and a Rollback to
 // one of them rolls forward again. Sinks then set aside what they cut, see Aside.
-func (s *Store) Rollback(id ID) error { return errUnwritten }
+func (s *Store) Rollback(id ID) error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if s.st.entries[id] == nil {
+		return noCheckpoint(s.dir, id)
+	}
+	if s.st.head == id {
+		return nil
+	}
+	return s.branch(id)
+}
 
 // Fresh begins a branch without a checkpoint: the next run starts from nothing. Of all runs before it, as many
 // checkpoints are kept as of one branch.
-func (s *Store) Fresh() error { return errUnwritten }
+func (s *Store) Fresh() error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if s.st.head == 0 {
+		return nil
+	}
+	return s.branch(0)
+}
+
+func (s *Store) branch(at ID) error {
+	b := s.st.fork(at)
+	s.note(kindBranch, at, b)
+	s.mu.Lock()
+	s.seg.pad()
+	s.mu.Unlock()
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.st.begin(b)
+	s.cut[b.Number] = true
+	return nil
+}
 
 // Aside returns the folder in which sinks put bytes that they cut when they restore the head, so that a later Rollback can
 // put them back; "" if they need not: the head is simply the newest checkpoint of its branch. The folder need not exist
 // yet. Folders of different rollbacks differ.
-func (s *Store) Aside() string { return "" }
+func (s *Store) Aside() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.st.begun || !slices.Contains(s.st.asides(), s.st.branch) {
+		return ""
+	}
+	return s.aside(s.st.branch)
+}
 
 // Asides returns the folders of rollbacks whose bytes a kept checkpoint may need, the newest rollback first. They are
 // removed with the last checkpoint that needs them.
-func (s *Store) Asides() []string { return nil }
+func (s *Store) Asides() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, n := range s.st.asides() {
+		out = append(out, s.aside(n))
+	}
+	return out
+}
+
+func (s *Store) aside(branch uint64) string {
+	return filepath.Join(s.dir, asideDir, strconv.FormatUint(branch, 10))
+}
+
+const asideDir = "aside"
 
 // Close flushes what was noted and gives the folder up.
-func (s *Store) Close() error { return errUnwritten }
+func (s *Store) Close() error {
+	s.io.Lock()
+	defer s.io.Unlock()
+	s.mu.Lock()
+	err := s.err
+	s.mu.Unlock()
+	if err == errClosed {
+		return nil
+	}
+	if err == nil {
+		err = s.finish()
+	}
+	s.release()
+	s.mu.Lock()
+	s.err = errClosed
+	s.mu.Unlock()
+	return err
+}
+
+// finish ends the segment.
+func (s *Store) finish() error {
+	if s.ahead != nil {
+		s.ahead.f.Close()
+		s.fs.Remove(s.ahead.path)
+	}
+	if !s.used && s.home != 0 { // as if it had never been opened
+		return s.fs.Remove(s.seg.path)
+	}
+	s.mu.Lock()
+	next := s.next
+	s.mu.Unlock()
+	s.note(kindEnd, 0, limitRecord{Limit: next})
+	if err := s.write(); err != nil {
+		return err
+	}
+	if err := s.seg.f.Truncate(s.seg.base); err != nil {
+		return s.fail("closing the checkpoint folder", err)
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.collect(true)
+	return nil
+}
+
+// release closes the files and gives the lock up.
+func (s *Store) release() {
+	s.blocks.close()
+	if s.seg != nil {
+		s.seg.f.Close()
+	}
+	if f, err := s.fs.Edit(filepath.Join(s.dir, lockName)); err == nil {
+		f.Truncate(0)
+		f.Close()
+	}
+	s.unlock()
+}

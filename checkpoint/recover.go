@@ -1,0 +1,303 @@
+package checkpoint
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+)
+
+// idBlock is how many ids are reserved at a time: at most so many are skipped when a process was killed.
+const idBlock = 16
+
+// found is what a folder holds.
+type found struct {
+	*state
+	segments []uint64 // all there are, in order
+	home     uint64   // the segment whose records make the state; 0: there is none
+	flushed  int64    // home is known to be durable up to here
+	end      int64    // and its records count up to here
+	leftOut  []LeftOut
+	damage   []Damage
+}
+
+// find reads the state of a folder from the newest segment that has a whole catalog. check is CheckOutput. Damage is an
+// error, unless tolerant; then everything that can be read counts, of all segments.
+func find(fs disk.FS, dir string, check func(Sealed) error, tolerant bool) (*found, error) {
+	ids, err := listSegments(fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &found{state: newState(), segments: ids}
+	if tolerant {
+		return f, f.all(fs, dir)
+	}
+	limit, torn := ID(0), ID(0) // reserved by segments that were never used
+	for i := len(ids) - 1; i >= 0 && f.home == 0; i-- {
+		s, err := openSegment(fs, dir, ids[i], false)
+		if err != nil {
+			return nil, err
+		}
+		l, err := f.try(s, check)
+		s.close()
+		if err != nil {
+			return nil, err
+		}
+		if f.home == 0 && l == 0 {
+			torn++ // with its header, so that it is not known what it reserved
+		} else if f.home == 0 {
+			limit = max(limit, l)
+		}
+	}
+	if n := len(ids); f.home == 0 && n > 0 && ids[0] != segmentID(1, 0) {
+		return nil, &DamageError{Damage: Damage{File: dir, Why: "no segment tells what checkpoints there are, and older ones are gone"}}
+	}
+	f.limit = max(f.limit, limit) + torn*idBlock
+	return f, nil
+}
+
+// try takes the state from a segment if it has a catalog. It returns the limit of ids that its header tells, 0 if it
+// tells none.
+func (f *found) try(s *segment, check func(Sealed) error) (ID, error) {
+	end := int64(1 << 62) // records count up to here
+	if len(s.gaps) > 0 {
+		g := s.gaps[0]
+		if g.off < s.flushed {
+			return 0, s.damage(g.off, g.why)
+		}
+		f.leave(s, g.off, g.why)
+		end = g.off
+	}
+	// What is not known to be durable is read, in order; the first misfit ends it.
+	for _, r := range s.recs {
+		if r.end() <= s.flushed || r.off >= end {
+			continue
+		}
+		if err := s.check(r); err == errSum {
+			f.leave(s, r.off, "the record's checksum does not fit")
+			end = r.off
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	recs := slices.DeleteFunc(slices.Clone(s.recs), func(r record) bool { return r.off >= end })
+	limit := ID(0)
+	if len(recs) > 0 && recs[0].kind == kindHeader {
+		h, err := readHeader(s, recs[0])
+		if err != nil {
+			return 0, err
+		}
+		limit = h.Limit
+	}
+	if !slices.ContainsFunc(recs, func(r record) bool { return r.kind == kindCatalog }) {
+		return limit, nil
+	}
+	st := newState()
+	if err := st.fold(s, recs, s.misfit); err != nil {
+		return 0, err
+	}
+	// The newest checkpoint is published if something was written in the knowledge of that, or else if its outputs are
+	// whole as well.
+	last := slices.IndexFunc(recs, func(r record) bool { return r.kind == kindManifest && r.id == st.last && r.end() > s.flushed })
+	if e := st.entries[st.last]; last >= 0 && e != nil && check != nil {
+		for _, o := range e.outputs {
+			if err := check(o); err != nil {
+				r := recs[last]
+				f.leave(s, r.off, fmt.Sprintf("output %s is not what belongs to it: %v", o.Path, err))
+				end, recs = r.off, recs[:last]
+				st = newState()
+				if err := st.fold(s, recs, s.misfit); err != nil {
+					return 0, err
+				}
+				break
+			}
+		}
+	}
+	f.state, f.home, f.flushed = st, s.id, s.flushed
+	f.end = s.end
+	if end < s.end {
+		f.end = end
+	}
+	return limit, nil
+}
+
+// leave notes that a segment ends before off, because of why; of several reasons the first one in the segment counts.
+func (f *found) leave(s *segment, off int64, why string) {
+	l := LeftOut{File: s.path, Offset: off, Why: why}
+	for _, r := range s.recs {
+		if r.off >= off && (r.kind == kindManifest) {
+			l.ID = r.id
+			break
+		}
+	}
+	f.leftOut = slices.DeleteFunc(f.leftOut, func(o LeftOut) bool { return o.File == s.path })
+	f.leftOut = append(f.leftOut, l)
+}
+
+func readHeader(s *segment, r record) (headerRecord, error) {
+	var h headerRecord
+	p, err := s.data(r)
+	if err == nil {
+		err = decodeRecord(p, &h)
+	}
+	if err != nil {
+		return h, s.misfit(r, err)
+	}
+	if err := readable(h.Format, h.MinReader, h.Features); err != nil {
+		return h, fmt.Errorf("checkpoint folder: %s cannot be read: %w", s.path, err)
+	}
+	return h, nil
+}
+
+// fold adds the records of a segment. Of one that cannot be read, report says what to do: an error ends it, nil passes the
+// record over.
+func (st *state) fold(s *segment, recs []record, report func(record, error) error) error {
+	copies := map[int64]record{}
+	for _, r := range recs {
+		switch r.kind {
+		case kindBlock:
+			continue
+		case kindCopy: // read if the catalog names it
+			copies[r.off] = r
+			continue
+		}
+		p, err := s.data(r)
+		if err == nil {
+			switch r.kind {
+			case kindManifest:
+				var m *Manifest
+				if m, err = DecodeManifest(p); err == nil {
+					st.publish(newEntry(m, r.ref(s.id)))
+				}
+			case kindCatalog:
+				err = st.catalogue(s, p, copies, report)
+			default:
+				err = st.apply(r, p)
+			}
+		}
+		if err != nil {
+			if err := report(r, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// catalogue makes the state that of a catalog.
+func (st *state) catalogue(s *segment, p []byte, copies map[int64]record, report func(record, error) error) error {
+	var c catalogRecord
+	if err := decodeRecord(p, &c); err != nil {
+		return err
+	}
+	var failed error
+	st.reset(c, func(off int64, id ID) *entry {
+		r, ok := copies[off]
+		if !ok || r.id != id {
+			failed = cmp.Or(failed, fmt.Errorf("the catalog has no manifest of checkpoint %d", id))
+			return nil
+		}
+		p, err := s.data(r)
+		if err == nil {
+			var m *Manifest
+			if m, err = DecodeManifest(p); err == nil {
+				return newEntry(m, r.ref(s.id))
+			}
+		}
+		failed = cmp.Or(failed, report(r, err))
+		return nil
+	})
+	if failed == nil && st.head != 0 && st.entries[st.head] == nil {
+		failed = fmt.Errorf("the catalog lacks the head, checkpoint %d", st.head)
+	}
+	return failed
+}
+
+// all reads what can be read of all segments, in order.
+func (f *found) all(fs disk.FS, dir string) error {
+	ends := map[uint64]int64{}
+	for _, id := range f.segments {
+		s, err := openSegment(fs, dir, id, false)
+		if err != nil {
+			return err
+		}
+		report := func(r record, err error) error {
+			var d *DamageError
+			if err := s.misfit(r, err); !errors.As(err, &d) {
+				return err
+			}
+			f.damage = append(f.damage, d.Damage)
+			return nil
+		}
+		for _, g := range s.gaps {
+			if g.off < s.flushed {
+				f.damage = append(f.damage, s.damage(g.off, g.why).Damage)
+			} else {
+				f.leave(s, g.off, g.why)
+				break
+			}
+		}
+		end := s.end
+		for _, r := range s.recs { // what is not known to be durable may be torn
+			if r.end() <= s.flushed {
+				continue
+			}
+			torn := slices.ContainsFunc(s.gaps, func(g gap) bool { return g.off < r.off && g.off >= s.flushed })
+			if torn || s.check(r) != nil {
+				if !torn {
+					f.leave(s, r.off, "the record's checksum does not fit")
+				}
+				end = r.off
+				break
+			}
+		}
+		recs := slices.DeleteFunc(slices.Clone(s.recs), func(r record) bool { return r.off >= end })
+		limit := f.limit
+		if slices.ContainsFunc(recs, func(r record) bool { return r.kind == kindCatalog }) {
+			f.home, f.flushed, f.end = s.id, s.flushed, end
+			limit = 0
+		}
+		if len(recs) > 0 && recs[0].kind == kindHeader {
+			h, err := readHeader(s, recs[0])
+			var newer *NeedsNewer
+			if errors.As(err, &newer) {
+				s.close()
+				return err
+			}
+			if limit > 0 {
+				limit = max(limit, h.Limit)
+			}
+		}
+		err = f.fold(s, recs, report)
+		s.close()
+		if err != nil {
+			return err
+		}
+		f.limit = max(f.limit, limit)
+		ends[id] = end
+	}
+	for id := range f.needed() { // the catalog that tells may be lost
+		if _, known := f.extents[id]; !known && ends[id] > 0 {
+			f.extents[id] = ends[id]
+		}
+	}
+	f.leftOut = slices.DeleteFunc(f.leftOut, func(l LeftOut) bool { // settled since then
+		id, _ := parseSegment(filepath.Base(l.File))
+		return id < f.home
+	})
+	if len(f.damage) > 0 {
+		f.limit = max(f.limit, f.last+1) + 1024 // records that reserved more may be lost
+	}
+	if f.head != 0 && f.entries[f.head] == nil { // what the head was cannot be read
+		f.head = 0
+		for _, i := range f.list() {
+			if i.Branch == f.branch {
+				f.head = i.ID
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package checkpoint
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+)
+
+// maxRoom bounds the zeros that are made ahead.
+const maxRoom = 16 << 20
+
+// Tidy does what is not urgent: it makes the next segment ahead of need, changes to it, removes segments that nothing
+// needs and carries out requests of other processes (see RequestDelete). Call it after each Commit.
+func (s *Store) Tidy() error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if err := s.requests(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	end := s.seg.end() - s.seg.first
+	s.mu.Unlock()
+	if end > s.o.SegmentBytes/2 && s.ahead == nil {
+		if err := s.makeAhead(); err != nil {
+			return err
+		}
+	}
+	if end > s.o.SegmentBytes {
+		if err := s.rotate(); err != nil {
+			return err
+		}
+	}
+	s.collect(false)
+	return s.room()
+}
+
+// requests carries out what other processes have asked for.
+func (s *Store) requests() error {
+	entries, err := s.fs.ReadDir(s.dir)
+	if err != nil {
+		return nil // not worth to end a run
+	}
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), requestPrefix)
+		if !ok {
+			continue
+		}
+		if id, err := strconv.ParseUint(number, 10, 64); err == nil && s.st.entries[ID(id)] != nil && s.st.head != ID(id) {
+			if err := s.delete(ID(id)); err != nil {
+				return err
+			}
+		}
+		s.fs.Remove(filepath.Join(s.dir, e.Name()))
+	}
+	return nil
+}
+
+const requestPrefix = "delete-"
+
+// RequestDelete asks the owner of a folder to delete a checkpoint; it does so at its next Tidy.
+func RequestDelete(fs disk.FS, dir string, id ID) error {
+	f, err := fs.Create(filepath.Join(dir, requestPrefix+strconv.FormatUint(uint64(id), 10)))
+	if err != nil {
+		return fmt.Errorf("asking for checkpoint %d to be deleted: %w", id, err)
+	}
+	return f.Close()
+}
+
+// makeTail makes a segment; its header waits in memory.
+func (s *Store) makeTail(id uint64) (*tail, error) {
+	t := &tail{id: id, path: s.blocks.path(id)}
+	f, err := s.fs.Create(t.path)
+	if err != nil {
+		return nil, s.fail("making a segment of checkpoints", err)
+	}
+	t.f = f
+	t.add(kindHeader, 0, 0, 0, encodeRecord(headerRecord{Format: Version, MinReader: Version, Limit: s.st.limit}))
+	return t, nil
+}
+
+// makeAhead makes the next segment, durable but for what is still to come.
+func (s *Store) makeAhead() error {
+	t, err := s.makeTail(s.seg.id + 1)
+	if err != nil {
+		return err
+	}
+	p, off := t.take()
+	_, err = t.f.WriteAt(p, off)
+	if err == nil && s.o.RoomBytes > 0 {
+		err = t.makeRoom(t.base + s.o.RoomBytes)
+	}
+	if err == nil {
+		err = t.f.Sync()
+	}
+	if err == nil {
+		err = s.fs.SyncDir(s.dir)
+	}
+	if err != nil {
+		t.f.Close()
+		return s.fail("making a segment of checkpoints", err)
+	}
+	t.flushed = t.base
+	s.ahead = t
+	return nil
+}
+
+// rotate goes over to the next segment. What waits for the old one is written and flushed before anything is written to
+// the new one, whose catalog says that it is durable.
+func (s *Store) rotate() error {
+	if err := s.write(); err != nil {
+		return err
+	}
+	copies, err := s.copies()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	old := s.seg
+	s.st.extents[old.id] = old.end()
+	s.seg, s.ahead = s.ahead, nil
+	s.addCatalog(s.seg, copies)
+	s.mu.Unlock()
+	p, off := old.take()
+	_, err = old.f.WriteAt(p, off)
+	if err == nil {
+		err = old.f.Sync()
+	}
+	if err != nil {
+		return s.fail("flushing a segment of checkpoints", err)
+	}
+	old.f.Close() // the zeros at its end do no harm
+	return nil
+}
+
+// copies reads the manifests of all checkpoints as they stand.
+func (s *Store) copies() (map[ID][]byte, error) {
+	out := map[ID][]byte{}
+	for id, e := range s.st.entries {
+		p, err := s.blocks.read(e.manifest)
+		if err != nil {
+			return nil, s.fail("copying a manifest", err)
+		}
+		out[id] = p
+	}
+	return out, nil
+}
+
+// addCatalog adds copies of all manifests and the catalog. mu is held, or the store is not in use yet.
+func (s *Store) addCatalog(t *tail, copies map[ID][]byte) {
+	at := map[ID]int64{}
+	for _, id := range s.st.ids() {
+		r := t.add(kindCopy, 0, 0, id, copies[id])
+		at[id] = r.off
+		s.st.entries[id].manifest = r.ref(t.id)
+	}
+	t.add(kindCatalog, 0, 0, 0, encodeRecord(s.st.catalog(at)))
+	t.pad()
+	t.first = t.end()
+	s.settled = t.first
+}
+
+// collect removes segments and folders that nothing needs any more, or with all: but for checkpoints to come.
+func (s *Store) collect(all bool) {
+	s.mu.Lock()
+	if s.seg.flushed < s.settled {
+		s.mu.Unlock()
+		return // what was dropped could come back
+	}
+	needed := s.st.needed()
+	var gone []uint64
+	for id := range s.st.extents {
+		// A checkpoint that is not published yet may name blocks of it: those it appended before the segment changed, and those
+		// of a parent that was dropped since then.
+		idle, known := s.idle[id]
+		switch {
+		case needed[id]:
+			delete(s.idle, id)
+		case all || known && s.st.last >= idle:
+			gone = append(gone, id)
+		case !known:
+			s.idle[id] = s.next
+		}
+	}
+	asides := s.st.asides()
+	var cut []uint64
+	for n := range s.cut {
+		if !slices.Contains(asides, n) {
+			cut = append(cut, n)
+		}
+	}
+	s.mu.Unlock()
+	slices.Sort(gone)
+	for _, id := range gone {
+		s.remove(id)
+	}
+	slices.Sort(cut)
+	for _, n := range cut {
+		s.removeAll(s.aside(n))
+		if _, err := s.fs.Stat(s.aside(n)); err != nil {
+			delete(s.cut, n)
+		}
+	}
+}
+
+// remove removes a segment. One that cannot be removed now is tried again later.
+func (s *Store) remove(id uint64) {
+	s.blocks.forget(id)
+	s.fs.Remove(s.blocks.path(id))
+	if _, err := s.fs.Stat(s.blocks.path(id)); err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.st.extents, id)
+	delete(s.idle, id)
+	if s.home == id {
+		s.home = 0
+	}
+}
+
+func (s *Store) removeAll(dir string) {
+	entries, err := s.fs.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			s.removeAll(name)
+		} else {
+			s.fs.Remove(name)
+		}
+	}
+	s.fs.Remove(dir)
+}
+
+// room makes zeros ahead, for the next two checkpoints of the size of the last one.
+func (s *Store) room() error {
+	if s.o.RoomBytes < 0 {
+		return nil
+	}
+	want := min(max(2*s.size, s.o.RoomBytes/2), maxRoom)
+	if s.seg.room >= s.seg.base+want {
+		return nil
+	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	if err := s.seg.makeRoom(s.seg.base + 2*want); err != nil {
+		return s.fail("making room for checkpoints", err)
+	}
+	return s.flush()
+}
