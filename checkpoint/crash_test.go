@@ -403,8 +403,7 @@ func TestCrash(t *testing.T) {
 				require.NoError(t, w.s.Close())
 				f, err := OpenReader(w.fs, "ckpt")
 				require.NoError(t, err)
-				d, err := f.Verify(nil)
-				require.NoError(t, err)
+				d := f.Verify(nil)
 				require.Empty(t, d, strings.Join(w.log, "\n"))
 				f.Close()
 			}

@@ -83,7 +83,7 @@ func (f *Folder) Close() error {
 
 // Verify reads every byte that a checkpoint needs and returns what is damaged. progress may be nil; it gets bytes read and
 // to read.
-func (f *Folder) Verify(progress func(done, total int64)) ([]Damage, error) {
+func (f *Folder) Verify(progress func(done, total int64)) []Damage {
 	damage := slices.Clone(f.found.damage)
 	add := func(d Damage) {
 		if !slices.ContainsFunc(damage, func(o Damage) bool { return o.File == d.File && o.Offset == d.Offset }) {
@@ -109,7 +109,8 @@ func (f *Folder) Verify(progress func(done, total int64)) ([]Damage, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			add(Damage{File: f.blocks.path(id), Why: err.Error()})
+			continue
 		}
 		all = append(all, s)
 		total += s.end
@@ -137,7 +138,7 @@ func (f *Folder) Verify(progress func(done, total int64)) ([]Damage, error) {
 			}
 		}
 	}
-	return f.blame(damage, all), nil
+	return f.blame(damage, all)
 }
 
 // blame finds the checkpoints that need what is damaged.
