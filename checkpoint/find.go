@@ -6,45 +6,51 @@ import (
 	"strings"
 )
 
-// Find returns the id that people mean by a text: a number, a name, -N for the N-th before the head, nothing for the head.
-func Find(list []Info, head ID, text string) (ID, error) {
-	if len(list) == 0 {
-		return 0, fmt.Errorf("there is no checkpoint")
+// Find returns the checkpoint of a list that people mean by a text: a number, a name, -N for the N-th before the newest,
+// nothing for the newest. Newest are those on the way to the head, or of all if the job is to start afresh.
+func Find(list []Info, text string) (Info, error) {
+	none := func(format string, args ...any) (Info, error) {
+		return Info{}, fmt.Errorf("there is no checkpoint "+format+": %s", append(args, present(list))...)
 	}
-	parent := map[ID]ID{}
-	for _, x := range list {
-		parent[x.ID] = x.Parent
+	if len(list) == 0 {
+		return Info{}, fmt.Errorf("there are no checkpoints")
 	}
 	if text == "" || strings.HasPrefix(text, "-") {
 		back := 0
 		if text != "" {
-			n, err := strconv.Atoi(text[1:])
-			if err != nil || n < 0 {
-				return 0, fmt.Errorf("%q is no checkpoint: one is named by its number, its name, or -N for the N-th before the newest", text)
+			var err error
+			if back, err = strconv.Atoi(text[1:]); err != nil || back < 0 {
+				return Info{}, fmt.Errorf("%q is no checkpoint: one is named by its number, its name, or -N for the N-th before the newest", text)
 			}
-			back = n
 		}
-		id := head
-		for range back {
-			id = parent[id]
+		var line []Info
+		for _, x := range list {
+			if !x.Abandoned {
+				line = append(line, x)
+			}
 		}
-		if _, ok := parent[id]; !ok || id == 0 {
-			return 0, fmt.Errorf("there is no checkpoint %s: %s", text, present(list))
+		if len(line) == 0 {
+			line = list
 		}
-		return id, nil
+		if back >= len(line) {
+			return none("that lies %d before the newest", back)
+		}
+		return line[len(line)-1-back], nil
 	}
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-		if _, ok := parent[ID(n)]; !ok {
-			return 0, fmt.Errorf("there is no checkpoint %d: %s", n, present(list))
+		for _, x := range list {
+			if x.ID == ID(n) {
+				return x, nil
+			}
 		}
-		return ID(n), nil
+		return none("%d", n)
 	}
-	for _, x := range list {
-		if x.Name == text {
-			return x.ID, nil
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Name == text {
+			return list[i], nil
 		}
 	}
-	return 0, fmt.Errorf("there is no checkpoint named %q: %s", text, present(list))
+	return none("named %q", text)
 }
 
 // present lists what there is, for messages.

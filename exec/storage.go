@@ -87,6 +87,7 @@ func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 func (s *storage) publish(t *taking, w checkpoint.Write) error {
 	m, flush, err := s.manifest(t, w)
 	if err == nil {
+		m.Durable = s.run.env.Now() // but for the flush
 		err = s.store.Publish(m, flush)
 	}
 	k := s.keeper
@@ -95,6 +96,8 @@ func (s *storage) publish(t *taking, w checkpoint.Write) error {
 		return nil
 	}
 	s.begun.Store(true)
+	now := s.run.env.Now()
+	m.Phases["flush"], m.Durable = now-m.Durable, now // for Taken: what is stored cannot know them
 	if k.cfg.Taken != nil {
 		k.cfg.Taken(m)
 	}

@@ -91,6 +91,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	l.Graph = c.Graph(lib, env)
 	dir, _ := os.Getwd()
 	job := jobName(name)
+	script := checkpoint.Ref{}
 	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted,
 		Open: func() (*checkpoint.Store, error) {
 			if l.store != nil {
@@ -101,11 +102,16 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		},
 		Describe: func(s *checkpoint.Store, m *checkpoint.Manifest) error {
 			m.Engine, m.Job, m.Dir, m.Width, m.Spread = o.Engine, job, dir, c.Options.Parallelism, c.Options.Spread
-			if m.Script.IsZero() {
-				var err error
-				m.Script, err = s.Append(exec.ScriptBlock, []byte(text))
-				return err
+			if script.IsZero() { // once a run
+				data, err := c.saved(name, text)
+				if err != nil {
+					return err
+				}
+				if script, err = s.Append(exec.ScriptBlock, data); err != nil {
+					return err
+				}
 			}
+			m.Script = script
 			return nil
 		}}
 	return l, nil
@@ -159,11 +165,11 @@ func (l *Launched) find(env *exec.Env, text string) (checkpoint.ID, error) {
 		return 0, err
 	}
 	defer f.Close()
-	id, err := checkpoint.Find(f.List(), f.Head(), text)
+	i, err := checkpoint.Find(f.List(), text)
 	if err != nil {
 		return 0, &RefusedError{err.Error()}
 	}
-	return id, nil
+	return i.ID, nil
 }
 
 // spreadOut makes the tasks of a wider run also at parallelism 1.

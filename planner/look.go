@@ -5,44 +5,43 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// A Stateful is an operator of a plan whose state a checkpoint may hold, for those who look into it.
+// A Stateful is a stage of a plan whose state a checkpoint may hold, for those who look into it.
 type Stateful struct {
 	ID   string
-	Kind string       // stage, partial, sink
-	Keys []string     // columns of Rows that tell its rows apart; nil: none do
-	Rows types.Schema // what the state of a stage stands for
-	New  *exec.Node   // makes it
+	Node *exec.Node
+	// Partials aggregate before the stage's exchange: what they hold is on its way to the stage.
+	Partials []*exec.Node
+	Rows     types.Schema // what the state stands for
+	Keys     []string     // columns of Rows that tell rows apart; nil: none do
 }
 
-// Stateful finds the operator with a stable name in what Graph has made of the plan.
+// Stateful finds the stage with a stable name in what Graph has made of the plan.
 func (c *Compiled) Stateful(g *exec.Graph, id string) (Stateful, bool) {
 	x := nameAll(c.Physical)
 	for op, name := range x.ops {
-		if name != id {
-			continue
-		}
-		s := Stateful{ID: id, New: g.Node(id)}
-		switch op.Kind {
-		case StageOp:
-			s.Kind, s.Rows = "stage", op.Node.Out.Schema
-			for _, k := range op.Node.Traits.Keys {
-				if s.Rows.Index(k.Name) >= 0 {
-					s.Keys = append(s.Keys, k.Name)
+		if name == id && op.Kind == StageOp {
+			s := Stateful{ID: id, Node: g.Node(id), Rows: op.Node.Out.Schema, Keys: keysOf(op.Node)}
+			for other, name := range x.ops {
+				if other.Kind == PartialOp && other.Node == op.Node {
+					s.Partials = append(s.Partials, g.Node(name))
 				}
 			}
-			if len(s.Keys) != len(op.Node.Traits.Keys) {
-				s.Keys = nil
-			} else if op.Node.Args.Window != nil && s.Rows.Index("window") >= 0 {
-				s.Keys = append(s.Keys, "window")
-			}
-		case PartialOp:
-			s.Kind = "partial"
-		case SinkOp:
-			s.Kind = "sink"
-		default:
-			s.Kind = "rows"
+			return s, s.Node != nil
 		}
-		return s, s.New != nil
 	}
 	return Stateful{}, false
+}
+
+// keysOf returns the columns of a stage's output that hold its keys.
+func keysOf(n *Node) (keys []string) {
+	for _, k := range n.Traits.Keys {
+		if n.Out.Schema.Index(k.Name) < 0 {
+			return nil
+		}
+		keys = append(keys, k.Name)
+	}
+	if n.Args.Window != nil && n.Out.Schema.Index("window") >= 0 {
+		keys = append(keys, "window")
+	}
+	return keys
 }

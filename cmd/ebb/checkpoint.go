@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,74 +114,21 @@ func openFolder(dir string) (*folder, error) {
 
 // find returns the checkpoint that a word of the command line means.
 func (f *folder) find(word string) (checkpoint.Info, error) {
-	none := func(format string, args ...any) (checkpoint.Info, error) {
-		return checkpoint.Info{}, &status{exitFailed, fmt.Errorf(format, args...)}
+	if back, ok := strings.CutPrefix(word, before); ok {
+		word = "-" + back
 	}
+	i, err := checkpoint.Find(f.list, word)
+	if err == nil {
+		return i, nil
+	}
+	hint := ""
 	if len(f.list) == 0 {
-		return none("there are no checkpoints in %s%s", f.dir, foldersHere())
+		hint = foldersHere()
 	}
-	if n, err := strconv.ParseUint(word, 10, 64); err == nil {
-		for _, i := range f.list {
-			if uint64(i.ID) == n {
-				return i, nil
-			}
-		}
-		return none("there is no checkpoint %d in %s; it has %s", n, f.dir, f.ids())
-	}
-	if back, ok := strings.CutPrefix(strings.Replace(word, "-", before, 1), before); ok || word == "" {
-		n, err := strconv.Atoi(back)
-		if word != "" && err != nil {
-			return none("%q is no checkpoint: give a number, a name, or -N for the N-th before the newest", word)
-		}
-		line := f.line()
-		if n >= len(line) {
-			return none("there are only %d checkpoints on the way to the newest in %s, none lies %d before it", len(line), f.dir, n)
-		}
-		return line[len(line)-1-n], nil
-	}
-	var names []string
-	for _, i := range slices.Backward(f.list) {
-		if i.Name == word {
-			return i, nil
-		}
-		if i.Name != "" {
-			names = append(names, i.Name)
-		}
-	}
-	hint := didYouMean(word, names)
-	if hint == "" {
-		hint = "; it has " + f.ids()
-	}
-	return none("no checkpoint in %s is called %q%s", f.dir, word, hint)
+	return i, &status{exitFailed, fmt.Errorf("%s: %w%s", f.dir, err, hint)}
 }
 
-// line returns the checkpoints on the way to the newest; all, if the job starts afresh.
-func (f *folder) line() []checkpoint.Info {
-	line := slices.DeleteFunc(slices.Clone(f.list), func(i checkpoint.Info) bool { return i.Abandoned })
-	if len(line) == 0 {
-		return f.list
-	}
-	return line
-}
-
-// ids names the checkpoints there are.
-func (f *folder) ids() string {
-	const most = 12
-	var words []string
-	for _, i := range f.list {
-		word := fmt.Sprint(i.ID)
-		if i.Name != "" {
-			word += " (" + i.Name + ")"
-		}
-		words = append(words, word)
-	}
-	if n := len(words); n > most {
-		words = append(append(words[:most/2:most/2], "…"), words[n-most/2:]...)
-	}
-	return strings.Join(words, ", ")
-}
-
-// open opens the folder of a command line and finds its one checkpoint, the newest if none is named.
+// at returns the checkpoint that argument i means, the newest if there is none.
 func (f *folder) at(args []string, i int) (checkpoint.Info, error) {
 	if i < len(args) {
 		return f.find(args[i])

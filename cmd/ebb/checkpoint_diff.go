@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -147,7 +148,7 @@ func (f *folder) states(ms [2]*checkpoint.Manifest, looks [2]*look, id string) (
 func holds(m *checkpoint.Manifest, id string) bool {
 	for _, t := range m.Tasks {
 		for _, n := range t.Nodes {
-			if n.ID == id {
+			if strings.TrimSuffix(n.ID, "/partial") == id {
 				return true
 			}
 		}
@@ -214,11 +215,11 @@ func (f *folder) diff(p *printer, ms [2]*checkpoint.Manifest) error {
 	for _, id := range names(ms, func(m *checkpoint.Manifest, add func(string)) {
 		for _, t := range m.Tasks {
 			for _, n := range t.Nodes {
-				add(n.ID)
+				add(strings.TrimSuffix(n.ID, "/partial"))
 			}
 		}
 	}) {
-		if st, ok := looks[1].c.Stateful(looks[1].g, id); !ok || st.Kind != "stage" {
+		if _, ok := looks[1].c.Stateful(looks[1].g, id); !ok {
 			continue
 		}
 		both, err := f.states(ms, looks, id)

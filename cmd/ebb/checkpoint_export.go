@@ -73,11 +73,15 @@ func (f *folder) export(m *checkpoint.Manifest, to, format string) error {
 	if err != nil {
 		return err
 	}
+	stage := func(id string) bool {
+		_, ok := l.c.Stateful(l.g, id)
+		return ok
+	}
 	for _, id := range names([2]*checkpoint.Manifest{m, m}, func(m *checkpoint.Manifest, add func(string)) {
 		for _, t := range m.Tasks {
 			for _, n := range t.Nodes {
-				if st, ok := l.c.Stateful(l.g, n.ID); ok && st.Kind == "stage" {
-					add(n.ID)
+				if id := strings.TrimSuffix(n.ID, "/partial"); stage(id) {
+					add(id)
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,24 +62,24 @@ func checkpointState() *cobra.Command {
 	return cmd
 }
 
-// stageOf returns the one node of a checkpoint that a word means.
+// stageOf returns the one stage of a checkpoint that a word means.
 func stageOf(m *checkpoint.Manifest, word string) (string, error) {
 	var names, like []string
 	for _, t := range m.Tasks {
 		for _, n := range t.Nodes {
-			if n.ID == word {
-				return word, nil
-			}
-			if slices.Contains(names, n.ID) {
+			id := strings.TrimSuffix(n.ID, "/partial") // is part of the stage's state
+			if slices.Contains(names, id) {
 				continue
 			}
-			names = append(names, n.ID)
-			if strings.Contains(n.ID, word) {
-				like = append(like, n.ID)
+			names = append(names, id)
+			if strings.Contains(id, word) {
+				like = append(like, id)
 			}
 		}
 	}
 	switch {
+	case slices.Contains(names, word):
+		return word, nil
 	case len(like) == 1:
 		return like[0], nil
 	case len(like) > 1:
@@ -113,58 +114,116 @@ func (f *folder) look(m *checkpoint.Manifest) (*look, error) {
 
 // state reads the state of a stage, of all its tasks.
 func (l *look) state(id string) (*stateRows, error) {
-	failed := func(err error) (*stateRows, error) {
+	out, err := l.read(id)
+	if err != nil {
 		return nil, &status{exitFailed, fmt.Errorf("cannot read the state of %s in checkpoint %d: %w", id, l.m.ID, err)}
 	}
+	return out, nil
+}
+
+func (l *look) read(id string) (*stateRows, error) {
 	st, ok := l.c.Stateful(l.g, id)
-	if !ok || st.Kind != "stage" {
-		return failed(fmt.Errorf("it is no stage; `ebb checkpoint show` says how much it holds"))
+	if !ok {
+		return nil, errors.New("it is no stage; `ebb checkpoint show` says how much it holds")
 	}
 	out := &stateRows{Stateful: st}
-	for i, t := range l.m.Tasks {
-		for _, n := range t.Nodes {
-			if n.ID != id {
-				continue
+	stages, err := l.load(st.Node)
+	if err != nil {
+		return nil, err
+	}
+	if len(st.Partials) > 0 { // what they hold may belong to any key: all is brought into one operator
+		if len(stages) == 0 {
+			op, err := st.Node.New(0)
+			if err != nil {
+				return nil, err
 			}
-			if err := out.add(l, &l.m.Tasks[i], n); err != nil {
-				return failed(err)
+			stages = []exec.Operator{op}
+		}
+		whole, ok := stages[0].(exec.Merger)
+		if !ok {
+			return nil, errors.New("its parts cannot be put together")
+		}
+		for _, op := range stages[1:] {
+			if err := whole.Merge(op, func(uint64) bool { return true }); err != nil {
+				return nil, err
 			}
+		}
+		for _, p := range st.Partials {
+			if err := l.flush(p, stages[0], out); err != nil {
+				return nil, err
+			}
+		}
+		stages = stages[:1]
+	}
+	for _, op := range stages {
+		if err := exec.Show(op, out.tap()); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// add loads the state of one task and takes down what it stands for.
-func (s *stateRows) add(l *look, t *checkpoint.Task, n checkpoint.Node) error {
-	op, err := s.New.New(t.Index)
+// load makes a node's operators as they were, one for each task that saved one.
+func (l *look) load(n *exec.Node) (ops []exec.Operator, err error) {
+	for _, t := range l.m.Tasks {
+		for _, saved := range t.Nodes {
+			if saved.ID != n.ID {
+				continue
+			}
+			if saved.Fit != n.Fit {
+				return nil, fmt.Errorf("it was %q and would be %q now", saved.Fit, n.Fit)
+			}
+			op, err := n.New(t.Index)
+			if err != nil {
+				return nil, err
+			}
+			saver, ok := op.(exec.Saver)
+			if !ok {
+				return nil, errors.New("this version of ebb keeps no state there")
+			}
+			for _, ref := range saved.Blocks {
+				data, err := l.f.Read(ref)
+				if err != nil {
+					return nil, err
+				}
+				r := checkpoint.NewReader(l.m.ID, data)
+				if err := errors.Join(saver.Load(r), r.Done()); err != nil {
+					return nil, err
+				}
+			}
+			ops = append(ops, op)
+		}
+	}
+	return ops, nil
+}
+
+// flush lets the operators before an exchange send what they hold to the stage behind it.
+func (l *look) flush(partial *exec.Node, to exec.Operator, out *stateRows) error {
+	ops, err := l.load(partial)
 	if err != nil {
 		return err
 	}
-	saver, ok := op.(exec.Saver)
-	if !ok {
-		return fmt.Errorf("a stage of this version keeps no state there")
-	}
-	if n.Fit != s.New.Fit {
-		return fmt.Errorf("it was %q and would be %q now", n.Fit, s.New.Fit)
-	}
-	for _, ref := range n.Blocks {
-		data, err := l.f.Read(ref)
-		if err != nil {
-			return err
-		}
-		r := checkpoint.NewReader(l.m.ID, data)
-		if err := saver.Load(r); err != nil {
-			return err
-		}
-		if err := r.Done(); err != nil {
+	for _, op := range ops {
+		var failed error
+		err := exec.Show(op, exec.NewTap(func(port int, it exec.Item) {
+			if port == 0 && it.Kind == exec.Rows && failed == nil {
+				failed = to.Process(0, it.Batch, out.tap())
+			}
+		}))
+		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
 	}
-	return exec.Show(op, exec.NewTap(func(port int, it exec.Item) {
+	return nil
+}
+
+// tap returns an Out that takes down the rows.
+func (s *stateRows) tap() *exec.Out {
+	return exec.NewTap(func(port int, it exec.Item) {
 		if port == 0 && it.Kind == exec.Rows && len(it.Batch.Cols) == len(s.Rows.Fields) {
 			s.batches = append(s.batches, &vec.Batch{N: it.Batch.Rows(), Cols: it.Batch.Dense().Cols})
 		}
-	}))
+	})
 }
 
 // key returns the columns of the schema that tell rows apart: all if none is known to.
