@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,7 +16,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-var crashSeeds = flag.Int("seeds", 4, "seeds of the crash test")
+var (
+	crashSeeds  = flag.Int("seeds", 6, "seeds of the crash test")
+	crashStride = flag.Int("stride", 7, "of so many crash points one is taken; 1: all")
+)
 
 var errCrash = errors.New("crash")
 
@@ -107,23 +111,26 @@ func output(id ID) string { return fmt.Sprintf("output of %d", id) }
 
 // open opens the store on what a crash has left, and checks it.
 func (w *voyage) open() bool {
-	w.o.CheckOutput = func(o Sealed) error {
+	w.o.CheckOutput = func(o Sealed) (bool, error) {
+		if _, err := w.fs.Stat(o.Path); errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
 		f, err := w.fs.Edit(o.Path)
 		if err != nil {
-			return err
+			return false, err
 		}
 		defer f.Close()
 		p := make([]byte, o.Length)
-		if _, err := f.ReadAt(p, o.Offset); err != nil {
-			return err
+		if n, _ := f.ReadAt(p, o.Offset); n < len(p) || xxh3.Hash(p) != o.Sum {
+			return false, nil
 		}
-		if xxh3.Hash(p) != o.Sum {
-			return errors.New("other bytes")
+		if _, err := f.WriteAt(p, o.Offset); err != nil {
+			return false, err
 		}
 		if err := f.Sync(); err != nil {
-			return err
+			return false, err
 		}
-		return w.fs.SyncDir("out")
+		return true, w.fs.SyncDir("out")
 	}
 	s, r, err := Open(w.fs, "ckpt", w.o)
 	if !w.check(err) {
@@ -307,15 +314,15 @@ func (w *voyage) publish() bool {
 	return true
 }
 
-// limit makes the file system fail for good at its k-th change; k < 0: never. It returns the number of changes.
-func limit(fs *disk.Sim, k int, rng *rand.Rand) *int {
+// limit makes the file system fail at its k-th change, once or for good; k < 0: never. It returns the number of changes.
+func limit(sim *disk.Sim, k int, once bool, rng *rand.Rand) *int {
 	n := 0
-	fs.Before = func(op, name string) error {
+	sim.Before = func(op, name string) error {
 		n++
 		switch {
 		case n-1 == k && op == "write" && rng.IntN(2) == 0:
 			return &disk.Partial{N: rng.IntN(5000), Err: errCrash}
-		case k >= 0 && n > k:
+		case k >= 0 && n > k && (!once || n-1 == k):
 			return errCrash
 		}
 		return nil
@@ -323,8 +330,8 @@ func limit(fs *disk.Sim, k int, rng *rand.Rand) *int {
 	return &n
 }
 
-// run does steps from the beginning and crashes at change k.
-func run(t *testing.T, seed uint64, k, steps int) (w *voyage, changes int) {
+// run does steps from the beginning until change k fails.
+func run(t *testing.T, seed uint64, k, steps int, once bool) (w *voyage, changes int) {
 	w = &voyage{t: t, rng: rand.New(rand.NewPCG(seed, 0)), fs: disk.NewSim(), blocks: map[ID][]string{}, log: []string{fmt.Sprintf("seed %d crash at %d", seed, k)}}
 	w.was = model{runs: map[int]int{}}
 	w.may = w.was.clone()
@@ -336,7 +343,7 @@ func run(t *testing.T, seed uint64, k, steps int) (w *voyage, changes int) {
 		}}
 	require.NoError(t, w.fs.MkdirAll("out"))
 	require.NoError(t, w.fs.SyncDir(""))
-	n := limit(w.fs, k, rand.New(rand.NewPCG(seed, uint64(k))))
+	n := limit(w.fs, k, once, rand.New(rand.NewPCG(seed, uint64(k))))
 	if !w.open() {
 		return w, *n
 	}
@@ -361,15 +368,18 @@ func TestCrash(t *testing.T) {
 	total := 0
 	for seed := range uint64(seeds) {
 		const steps = 12
-		_, changes := run(t, seed, -1, steps)
+		_, changes := run(t, seed, -1, steps, false)
 		total += changes
 		for k := range changes {
-			for loss := range 3 {
-				w, _ := run(t, seed, k, steps)
-				rng := rand.New(rand.NewPCG(seed, uint64(k*3+loss)))
+			for loss := range 5 { // killed; the machine fails; one call fails, then as before
+				if (k+3*loss+int(seed))%*crashStride != 0 {
+					continue
+				}
+				w, _ := run(t, seed, k, steps, loss > 2)
+				rng := rand.New(rand.NewPCG(seed, uint64(k*5+loss)))
 				w.rng = rng
 				crash := func() {
-					if loss == 0 {
+					if loss == 0 || loss == 3 {
 						w.log = append(w.log, "killed")
 						w.fs = w.fs.Kill()
 					} else {
@@ -379,7 +389,7 @@ func TestCrash(t *testing.T) {
 				}
 				crash()
 				for rng.IntN(2) == 0 { // in the recovery
-					limit(w.fs, rng.IntN(12), rng)
+					limit(w.fs, rng.IntN(12), rng.IntN(3) == 0, rng)
 					if w.open() {
 						break
 					}
@@ -392,6 +402,15 @@ func TestCrash(t *testing.T) {
 				w.fs = w.fs.Kill()
 				if !w.open() {
 					t.Fatal("not opened")
+				}
+				for range 2 { // what was found is durable
+					s, sim := w.s, w.fs
+					w.fs = w.fs.Crash(rng)
+					if !w.open() {
+						t.Fatal("not opened")
+					}
+					require.NoError(t, w.s.Close())
+					w.s, w.fs = s, sim
 				}
 				for range 3 {
 					w.do()

@@ -26,7 +26,7 @@ type found struct {
 
 // find reads the state of a folder from the newest segment that has a whole catalog. check is CheckOutput. Damage is an
 // error, unless tolerant; then everything that can be read counts, of all segments.
-func find(fs disk.FS, dir string, check func(Sealed) error, tolerant bool) (*found, error) {
+func find(fs disk.FS, dir string, check func(Sealed) (bool, error), tolerant bool) (*found, error) {
 	ids, err := listSegments(fs, dir)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func find(fs disk.FS, dir string, check func(Sealed) error, tolerant bool) (*fou
 
 // try takes the state from a segment if it has a catalog. It returns the limit of ids that its header tells, 0 if it
 // tells none.
-func (f *found) try(s *segment, check func(Sealed) error) (ID, error) {
+func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 	end := int64(1 << 62) // records count up to here
 	if len(s.gaps) > 0 {
 		g := s.gaps[0]
@@ -104,9 +104,13 @@ func (f *found) try(s *segment, check func(Sealed) error) (ID, error) {
 	last := slices.IndexFunc(recs, func(r record) bool { return r.kind == kindManifest && r.id == st.last && r.end() > s.flushed })
 	if e := st.entries[st.last]; last >= 0 && e != nil && check != nil {
 		for _, o := range e.outputs {
-			if err := check(o); err != nil {
+			fits, err := check(o)
+			if err != nil {
+				return 0, fmt.Errorf("checking the outputs of checkpoint %d: %w", st.last, err)
+			}
+			if !fits {
 				r := recs[last]
-				f.leave(s, r.off, fmt.Sprintf("output %s is not what belongs to it: %v", o.Path, err))
+				f.leave(s, r.off, fmt.Sprintf("%d bytes at byte %d of %s are not what belongs to it", o.Length, o.Offset, o.Path))
 				end, recs = r.off, recs[:last]
 				st = newState()
 				if err := st.fold(s, recs, s.misfit); err != nil {
