@@ -168,6 +168,9 @@ func crashes(t *testing.T, script string, seed uint64, peace *world) {
 	replay := fmt.Sprintf("go test ./exec/sim -run %q -seeds %d # seed %d", t.Name(), seed+1, seed)
 	width := 1 + w.rng.IntN(3)
 	for n := 0; ; n++ {
+		if seed%2 == 1 {
+			width = 1 + w.rng.IntN(4)
+		}
 		l := life{seed: seed<<8 + uint64(n), width: width, mode: []string{"auto", "aligned", "unaligned"}[w.rng.IntN(3)],
 			interval: int64(20_000 + w.rng.IntN(2_000_000)), open: 1 + w.rng.IntN(3), rows: 1 << w.rng.IntN(8)}
 		if n < 6 {

@@ -126,7 +126,7 @@ func TestSetsAgainstMap(t *testing.T) {
 				s.Free(own.At(1)[1:])
 				clear(want[1])
 			case 1:
-				s.Merge(own, 1, 2, own, 3)
+				s.Merge(own.At(2)[1:], own.At(3)[1:])
 				for k, n := range want[3] {
 					add(2, k, n)
 				}

@@ -198,9 +198,8 @@ func (s *Sets) Values(words []uint64) []*vec.Column {
 	return []*vec.Column{c}
 }
 
-// Merge adds the set of the owner row from of src to that of the owner row to of own; src keeps its own.
-func (s *Sets) Merge(own *Rows, off int, to uint32, src *Rows, from uint32) {
-	o, f := own.At(to)[off:off+SetWords], src.At(from)[off:off+SetWords]
+// Merge adds the set whose words are f to the one whose words are o; f stays as it is.
+func (s *Sets) Merge(o, f []uint64) {
 	s.words = s.Entries(f, s.words[:0])
 	s.Expect(o, len(s.words))
 	if s.counted {

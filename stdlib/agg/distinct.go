@@ -58,8 +58,8 @@ func (d *distinct) Retract(g spec.Groups, in *spec.Input) {
 }
 
 func (d *distinct) Merge(to, from spec.Groups) {
-	for i, id := range to.IDs {
-		d.sets.Merge(to.Rows, to.Off, id, from.Rows, from.IDs[i])
+	for i := range to.IDs {
+		d.sets.Merge(to.Words(i), from.Words(i))
 	}
 }
 

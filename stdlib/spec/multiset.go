@@ -51,8 +51,8 @@ func (m *multiset) add(g Groups, in *Input, delta int64) {
 }
 
 func (m *multiset) Merge(to, from Groups) {
-	for i, id := range to.IDs {
-		m.sets.Merge(to.Rows, to.Off, id, from.Rows, from.IDs[i])
+	for i := range to.IDs {
+		m.sets.Merge(to.Words(i), from.Words(i))
 	}
 }
 
