@@ -91,6 +91,16 @@ type folder struct {
 
 // openFolder opens a folder for reading and says on stderr what is damaged.
 func openFolder(dir string) (*folder, error) {
+	f, err := openQuietly(dir)
+	if err == nil {
+		for _, d := range f.Damage() {
+			fmt.Fprintln(os.Stderr, "ebb: "+d.String())
+		}
+	}
+	return f, err
+}
+
+func openQuietly(dir string) (*folder, error) {
 	failed := func(err error) (*folder, error) {
 		return nil, &status{exitFailed, fmt.Errorf("cannot read the checkpoints in %s: %w", dir, err)}
 	}
@@ -105,9 +115,6 @@ func openFolder(dir string) (*folder, error) {
 	r, err := checkpoint.OpenReader(disk.OS{}, dir)
 	if err != nil {
 		return failed(err)
-	}
-	for _, d := range r.Damage() {
-		fmt.Fprintln(os.Stderr, "ebb: "+d.String())
 	}
 	return &folder{Folder: r, dir: dir, list: r.List()}, nil
 }

@@ -24,7 +24,7 @@ func checkpointVerify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := openFolder(args[0])
+			f, err := openQuietly(args[0])
 			if err != nil {
 				return err
 			}
@@ -70,6 +70,9 @@ func (f *folder) verify(p *printer) error {
 	}
 	for _, d := range damage {
 		fmt.Fprintln(os.Stderr, "ebb: "+d.String())
+	}
+	if len(broken) == 0 {
+		return &status{exitFailed, fmt.Errorf("bytes in %s are damaged that no checkpoint needs; all %d checkpoints are whole", f.dir, len(f.list))}
 	}
 	return &status{exitFailed, fmt.Errorf("%d of %d checkpoints in %s are damaged; `ebb run --from ID` goes on from one that is whole", len(broken), len(f.list), f.dir)}
 }

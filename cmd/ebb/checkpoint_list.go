@@ -57,19 +57,22 @@ func (f *folder) printList(p *printer) error {
 		{"reason", types.String, nil},
 		{"parent", types.Int, dash},
 		{"branch", types.Int, nil},
-		{"status", types.String, nil},
+		{"status", types.String, func(v any) string { return v.(string) }},
 	}
 	var rows [][]any
 	for _, i := range f.list {
-		var name, parent any
+		var name, parent, status any
+		if s := infoStatus(i); s != "" {
+			status = s
+		}
 		if i.Name != "" {
 			name = i.Name
 		}
 		if i.Parent != 0 {
 			parent = int64(i.Parent)
 		}
-		rows = append(rows, []any{int64(i.ID), name, i.Created, now - i.Created, i.Durable - i.Created, i.StateBytes, i.FlightRows, i.FlightBytes,
-			i.Mode, i.Reason, parent, int64(i.Branch), infoStatus(i)})
+		rows = append(rows, []any{int64(i.ID), name, i.Created, (now - i.Created) / 1e6 * 1e6, (i.Durable - i.Created) / 1e3 * 1e3, i.StateBytes, i.FlightRows, i.FlightBytes,
+			i.Mode, i.Reason, parent, int64(i.Branch), status})
 	}
 	if len(rows) == 0 && p.people() {
 		fmt.Fprintf(p.out, "there are no checkpoints in %s\n", f.dir)

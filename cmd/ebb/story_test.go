@@ -48,7 +48,7 @@ func ebbDir(t testing.TB) string {
 }
 
 // TestStories runs the command lines of testdata/*.txtar. `exits CODE COMMAND…` is `exec` with the exit status that is
-// expected.
+// expected; `flip FILE OFFSET` damages a byte.
 func TestStories(t *testing.T) {
 	dir := ebbDir(t)
 	testscript.Run(t, testscript.Params{
@@ -58,6 +58,18 @@ func TestStories(t *testing.T) {
 			return binaryFiles(e.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"flip": func(ts *testscript.TestScript, not bool, args []string) {
+				if not || len(args) != 2 {
+					ts.Fatalf("usage: flip FILE OFFSET")
+				}
+				at, err := strconv.Atoi(args[1])
+				ts.Check(err)
+				path := ts.MkAbs(args[0])
+				data, err := os.ReadFile(path)
+				ts.Check(err)
+				data[at] ^= 0xff
+				ts.Check(os.WriteFile(path, data, 0o666))
+			},
 			"exits": func(ts *testscript.TestScript, not bool, args []string) {
 				if not || len(args) < 2 {
 					ts.Fatalf("usage: exits CODE COMMAND…")
