@@ -16,11 +16,23 @@ type Writer struct {
 	// Parent is the checkpoint that a delta may build on; 0: everything must be written.
 	Parent ID
 
-	buf    []byte
-	later  []func(*Writer) bool
-	flush  []func() error
-	sealed []Sealed
-	delta  bool
+	// AtOnce is about how many bytes are written at once: what is more goes by Later. Piece is how many a call of what
+	// was given to Later writes: few enough that rows do not wait for it.
+	AtOnce, Piece int
+
+	buf     []byte
+	parts   []*part // what stands before buf
+	pending int     // those of the deferred parts that are done
+	flush   []func() error
+	sealed  []Sealed
+	delta   bool
+	aborted bool
+}
+
+// part is a run of bytes; later, if not nil, writes more of it.
+type part struct {
+	chunks [][]byte
+	later  func(*Writer) (more bool)
 }
 
 // Sealed is a range of a file outside the store that belongs to a checkpoint: it must be durable when the checkpoint is
@@ -33,7 +45,9 @@ type Sealed struct {
 }
 
 // NewWriter returns an empty writer.
-func NewWriter(id, parent ID) *Writer { return &Writer{ID: id, Parent: parent} }
+func NewWriter(id, parent ID) *Writer {
+	return &Writer{ID: id, Parent: parent, AtOnce: 512 << 10, Piece: 128 << 10}
+}
 
 // Uint writes a number; small ones take fewer bytes.
 func (w *Writer) Uint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
@@ -91,23 +105,59 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 func (w *Writer) Append(f func(p []byte) []byte) { w.buf = f(w.buf) }
 
 // Len returns how many bytes have been written.
-func (w *Writer) Len() int { return len(w.buf) }
+func (w *Writer) Len() int {
+	n := len(w.buf)
+	for _, p := range w.parts {
+		for _, c := range p.chunks {
+			n += len(c)
+		}
+	}
+	return n
+}
 
-// Later defers a large part: f is called by the task between its steps until it returns false, and writes about 64 KiB
-// a call. What it writes stands behind all that Save writes and behind the parts deferred before. f must write the
-// state as it was when Later was called.
-func (w *Writer) Later(f func(*Writer) (more bool)) { w.later = append(w.later, f) }
+// Fits reports whether n more bytes may be written at once.
+func (w *Writer) Fits(n int) bool { return w.Len()+n <= w.AtOnce }
+
+// Later defers a large part, which takes its place between what was written before and what will be: f is called by the
+// task between its steps until it returns false, and writes about Piece bytes a call to the writer that it is given. It
+// must write the state as it was when Later was called, or nothing more once Aborted.
+func (w *Writer) Later(f func(*Writer) (more bool)) {
+	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f})
+	w.buf = nil
+}
 
 // Continue does a piece of what was deferred and reports whether there is more. The task calls it.
 func (w *Writer) Continue() bool {
-	if len(w.later) > 0 && !w.later[0](w) {
-		w.later = w.later[1:]
+	p := w.deferred()
+	if p == nil {
+		return false
 	}
-	return len(w.later) > 0
+	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: w.Piece, buf: make([]byte, 0, w.Piece+w.Piece/8)}
+	if !p.later(&x) {
+		p.later = nil
+	}
+	p.chunks = append(p.chunks, x.buf)
+	return w.Pending()
+}
+
+// deferred returns the first part that is not done.
+func (w *Writer) deferred() *part {
+	for ; w.pending < len(w.parts); w.pending++ {
+		if p := w.parts[w.pending]; p.later != nil {
+			return p
+		}
+	}
+	return nil
 }
 
 // Pending reports whether something was deferred that is not written yet.
-func (w *Writer) Pending() bool { return len(w.later) > 0 }
+func (w *Writer) Pending() bool { return w.deferred() != nil }
+
+// Abort tells that nobody wants what was written, nor the rest. The task calls it.
+func (w *Writer) Abort() { w.aborted, w.parts = true, nil }
+
+// Aborted reports whether Abort was called.
+func (w *Writer) Aborted() bool { return w.aborted }
 
 // Delta tells that what was written needs the block of Parent.
 func (w *Writer) Delta() { w.delta = true }
@@ -126,7 +176,16 @@ func (w *Writer) Seal(s Sealed, flush func() error) {
 
 // Output returns what was written, what must be flushed, and the sealed ranges.
 func (w *Writer) Output() (data []byte, flush []func() error, sealed []Sealed) {
-	return w.buf, w.flush, w.sealed
+	if len(w.parts) == 0 {
+		return w.buf, w.flush, w.sealed
+	}
+	data = make([]byte, 0, w.Len())
+	for _, p := range w.parts {
+		for _, c := range p.chunks {
+			data = append(data, c...)
+		}
+	}
+	return append(data, w.buf...), w.flush, w.sealed
 }
 
 // Reader reads what a Writer wrote. After an error all values are zero and Err tells the first one, so that a Load may

@@ -131,7 +131,15 @@ func (s *snapshots) abort(t *Task, id checkpoint.ID) {
 		s.dead = s.dead[1:]
 	}
 	s.announced = slices.DeleteFunc(s.announced, func(o order) bool { return o.id == id })
-	s.writing = slices.DeleteFunc(s.writing, func(x *Snapshot) bool { return x.ID == id })
+	s.writing = slices.DeleteFunc(s.writing, func(x *Snapshot) bool {
+		if x.ID != id {
+			return false
+		}
+		for _, n := range x.nodes { // what keeps copies of its state for it must not go on
+			n.w.Abort()
+		}
+		return true
+	})
 	for _, in := range t.inputs {
 		in.ch.Abort(id)
 	}

@@ -66,12 +66,13 @@ const stops = 10
 // Verify runs the script with its batches as they are and row by row. Each time it compares what comes out of an operator
 // that is left alone with what comes out when it is replaced by a loaded one: after each call, pieces of Drain included,
 // once or each time; and when its groups are spread over two tasks, then three, then one again, where rows may come in
-// another order. Damaged bytes must not make Load panic.
+// another order. And it loads checkpoints that are written in pieces while the operator goes on, and as deltas. Damaged bytes must not make Load panic.
 func Verify(t T, c Test) {
 	for name, script := range map[string][]Input{"batches as they are": whole(c.Script), "row by row": single(c.Script)} {
 		want := c.run(t, script, nil)
 		everywhere := c.run(t, script, func(r *run) { r.reload(t) })
 		require.Equal(t, want.log, everywhere.log, "%s, loaded after each call", name)
+		c.frozen(t, script, want.log)
 		step := max(want.calls/stops, 1)
 		for at := len(want.log) % step; at < want.calls; at += step {
 			once := c.run(t, script, func(r *run) {
@@ -236,16 +237,6 @@ func (r *run) reload(t T) {
 	for k, op := range r.ops {
 		r.ops[k] = r.load(t, save(t, op))
 	}
-}
-
-func save(t T, op exec.Operator) []byte {
-	w := checkpoint.NewWriter(1, 0)
-	require.NoError(t, op.(exec.Saver).Save(w))
-	for w.Pending() {
-		w.Continue()
-	}
-	data, _, _ := w.Output()
-	return data
 }
 
 func (r *run) load(t T, data []byte) exec.Operator {

@@ -17,6 +17,7 @@ type Arena struct {
 	free   [32]uint64 // by size class: reference+1 of the last freed piece, which leads to the one before
 	spare  []int      // numbers of chunks that held a large piece
 	bytes  int
+	track  *tracker // see freeze.go; nil until the first freeze
 }
 
 // class returns the size class of a piece of n bytes and the bytes that it takes: powers of two and the steps half way
@@ -56,6 +57,7 @@ func (a *Arena) zeros(n int) uint64 {
 func (a *Arena) take(n int) uint64 {
 	k, size := class(n)
 	if f := a.free[k]; f != 0 {
+		a.touch(f-1, size)
 		a.free[k] = binary.LittleEndian.Uint64(a.piece(f-1, size))
 		return f - 1
 	}
@@ -64,6 +66,7 @@ func (a *Arena) take(n int) uint64 {
 	}
 	ref := uint64(a.open-1)<<16 | uint64(a.at)/8
 	a.at += size
+	a.touch(ref, size)
 	return ref
 }
 
@@ -87,9 +90,11 @@ func (a *Arena) large(own []byte) uint64 {
 		c := a.spare[n-1]
 		a.spare = a.spare[:n-1]
 		a.chunks[c] = own
+		a.touch(uint64(c)<<16, 1)
 		return uint64(c) << 16
 	}
 	a.chunks = append(a.chunks, own)
+	a.touch(uint64(len(a.chunks)-1)<<16, 1)
 	return uint64(len(a.chunks)-1) << 16
 }
 
@@ -111,12 +116,14 @@ func (a *Arena) Free(ref uint64, n int) {
 		a.spare = append(a.spare, c)
 		return
 	}
+	a.touch(ref, size)
 	binary.LittleEndian.PutUint64(a.piece(ref, size), a.free[k])
 	a.free[k] = ref + 1
 }
 
 // Reset forgets all pieces and keeps the memory of ordinary chunks.
 func (a *Arena) Reset() {
+	a.release()
 	kept := a.chunks[:0]
 	for _, c := range a.chunks {
 		if len(c) == chunkBytes {

@@ -26,11 +26,13 @@ func (l *Lists) Append(own []uint64) []uint64 {
 		if n == 0 {
 			own[0] = id<<32 | id
 		} else {
+			l.nodes.Touch(uint32(own[0]) - 1)
 			l.nodes.At(uint32(own[0]) - 1)[0] = id
 			own[0] = own[0]&^0xffffffff | id
 		}
 	}
 	own[1]++
+	l.nodes.Touch(uint32(own[0]) - 1)
 	w := l.nodes.At(uint32(own[0]) - 1)
 	return w[1+at*l.width : 1+(at+1)*l.width]
 }

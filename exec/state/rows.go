@@ -24,6 +24,7 @@ type Rows struct {
 	free   uint32     // number+1 of the last deleted row, whose first word leads to the one before
 	dead   vec.Bitmap // deleted rows; nil until the first
 	nDead  int
+	track  *tracker // see freeze.go; nil until the first freeze
 }
 
 // NewRows returns no rows of width words.
@@ -44,6 +45,7 @@ func (r *Rows) Live(id uint32) bool {
 func (r *Rows) Add() uint32 {
 	if r.free != 0 {
 		id := r.free - 1
+		r.Touch(id)
 		w := r.At(id)
 		r.free = uint32(w[0])
 		clear(w)
@@ -66,6 +68,7 @@ func (r *Rows) Add() uint32 {
 		r.blocks[0] = grown
 	}
 	r.n++
+	r.Touch(id)
 	if id < r.used {
 		clear(r.At(id))
 	}
@@ -74,6 +77,7 @@ func (r *Rows) Add() uint32 {
 
 // Delete gives a row back. Its number may come again from Add.
 func (r *Rows) Delete(id uint32) {
+	r.Touch(id)
 	for int(id>>6) >= len(r.dead) {
 		r.dead = append(r.dead, 0)
 	}
@@ -96,6 +100,7 @@ func (r *Rows) Word(id uint32, off int) *uint64 {
 
 // Reset deletes all rows and keeps the memory.
 func (r *Rows) Reset() {
+	r.release()
 	r.used = max(r.used, r.n)
 	r.n, r.free, r.nDead = 0, 0, 0
 	clear(r.dead)

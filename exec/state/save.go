@@ -2,8 +2,10 @@ package state
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -14,18 +16,25 @@ import (
 // are, and owners keep theirs in the words of their rows. An index is not written but made again. Load replaces what
 // there is, by what may be damaged: sizes and places are checked, values are not.
 
-// Save writes the rows.
+// Save writes the rows at once.
 func (r *Rows) Save(w *checkpoint.Writer) {
-	w.Uint(uint64(r.width))
-	w.Uint(uint64(r.n))
-	r.saveDead(w)
+	r.saveHead(w, atOnce)
 	for b, left := 0, int(r.n); left > 0; b, left = b+1, left-rowsPerBlock {
 		w.RawWords(r.blocks[b][:min(left, rowsPerBlock)*r.width])
 	}
 }
 
-// saveDead writes which rows are dead, and the first of them in their chain.
-func (r *Rows) saveDead(w *checkpoint.Writer) {
+// How something was saved.
+const (
+	atOnce   = iota // as it is
+	inPieces        // frozen, all of it
+	changed         // frozen, what has changed
+)
+
+func (r *Rows) saveHead(w *checkpoint.Writer, how uint64) {
+	w.Uint(how)
+	w.Uint(uint64(r.width))
+	w.Uint(uint64(r.n))
 	w.Uint(uint64(r.nDead))
 	if r.nDead > 0 {
 		w.Uint(uint64(r.free))
@@ -33,39 +42,74 @@ func (r *Rows) saveDead(w *checkpoint.Writer) {
 	}
 }
 
-// Load reads what Save wrote.
+// Load reads what Save or Freeze wrote.
 func (r *Rows) Load(c *checkpoint.Reader) error {
-	*r = Rows{width: r.width}
+	how := c.Uint()
 	if w := c.Uint(); w != uint64(r.width) {
 		c.Fail("rows are %d words wide, not %d", w, r.width)
 	}
 	n := c.Uint()
 	dead, free, nDead := r.loadDead(c, n)
-	if n > uint64(c.Left()/8/r.width) || n >= uint64(None) {
-		c.Fail("there are fewer than %d rows", n)
+	old := 0
+	switch {
+	case how > changed:
+		c.Fail("rows are saved in a way that is not known")
+	case how == changed:
+		old = int(r.n)
+	}
+	if n < uint64(old) || n-uint64(old) > uint64(c.Left()/8/r.width) || n >= uint64(None) {
+		c.Fail("there cannot be %d rows", n)
 	}
 	if c.Err() != nil {
+		*r = Rows{width: r.width}
 		return c.Err()
 	}
-	r.makeBlocks(int(n))
-	for b, left := 0, int(n); left > 0; b, left = b+1, left-rowsPerBlock {
-		c.RawWords(r.blocks[b][:min(left, rowsPerBlock)*r.width])
+	*r = Rows{width: r.width, blocks: r.blocks[:blocksOf(old)], n: uint32(n), dead: dead, free: free, nDead: nDead}
+	r.makeBlocks(old)
+	if how == changed {
+		loadSet(c, r.unit)
+	} else {
+		for b, left := 0, int(n); left > 0; b, left = b+1, left-rowsPerBlock {
+			c.RawWords(r.blocks[b][:min(left, rowsPerBlock)*r.width])
+		}
 	}
-	r.n, r.dead, r.free, r.nDead = uint32(n), dead, free, nDead
-	r.checkDead(c)
+	if how != atOnce {
+		loadKept(c, r.unit)
+	}
+	if r.checkDead(c); c.Err() != nil {
+		*r = Rows{width: r.width}
+	}
 	return c.Err()
 }
 
-// makeBlocks makes the blocks of n rows anew.
-func (r *Rows) makeBlocks(n int) {
-	r.blocks = nil
-	for left := n; left > 0; left -= rowsPerBlock {
+// unit returns the bytes of a row.
+func (r *Rows) unit(id uint64) []byte {
+	if id >= uint64(r.n) {
+		return nil
+	}
+	return bytesOf(r.At(uint32(id)))
+}
+
+// bytesOf returns the bytes of words.
+func bytesOf(w []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), 8*len(w))
+}
+
+func blocksOf(rows int) int { return (rows + rowsPerBlock - 1) / rowsPerBlock }
+
+// makeBlocks makes the blocks that are missing, where there are those of old rows.
+func (r *Rows) makeBlocks(old int) {
+	for b := max(blocksOf(old)-1, 0); b < blocksOf(int(r.n)); b++ {
 		size := rowsPerBlock
-		if len(r.blocks) == 0 && left < rowsPerBlock {
-			for size = firstRows; size < left; size *= 2 {
+		if b == 0 && r.n < rowsPerBlock {
+			for size = firstRows; size < int(r.n); size *= 2 {
 			}
 		}
-		r.blocks = append(r.blocks, make([]uint64, size*r.width))
+		if b == len(r.blocks) {
+			r.blocks = append(r.blocks, make([]uint64, size*r.width))
+		} else if len(r.blocks[b]) < size*r.width {
+			r.blocks[b] = append(make([]uint64, 0, size*r.width), r.blocks[b]...)[:size*r.width]
+		}
 	}
 }
 
@@ -95,20 +139,29 @@ func (r *Rows) checkDead(c *checkpoint.Reader) {
 	}
 	if at != 0 || n != r.nDead || r.dead.Count() != n {
 		c.Fail("the chain of dead rows is broken")
-		*r = Rows{width: r.width}
 	}
 }
 
-// Save writes the pieces.
+// Save writes the pieces at once.
 func (a *Arena) Save(w *checkpoint.Writer) {
-	n := a.saved()
-	w.Uint(uint64(n))
+	for _, p := range a.saveHead(w, atOnce) {
+		w.Append(func(q []byte) []byte { return append(q, p...) })
+	}
+}
+
+// saveHead writes all but what is in the chunks, and returns that.
+func (a *Arena) saveHead(w *checkpoint.Writer, how uint64) [][]byte {
+	content := make([][]byte, a.saved())
+	w.Uint(how)
+	w.Uint(uint64(len(content)))
 	w.Uint(uint64(a.open))
 	w.Uint(uint64(a.at))
 	w.Words(a.free[:])
-	for c := range n {
-		w.Bytes(a.content(c))
+	for c := range content {
+		content[c] = a.content(c)
+		w.Uint(uint64(len(content[c])))
 	}
+	return content
 }
 
 // saved returns how many chunks are written: what follows the open one holds nothing, large pieces aside.
@@ -134,25 +187,47 @@ func (a *Arena) content(c int) []byte {
 	return p
 }
 
-// Load reads what Save wrote.
+// Load reads what Save or Freeze wrote.
 func (a *Arena) Load(c *checkpoint.Reader) error {
-	*a = Arena{}
+	how := c.Uint()
 	n := c.Count(1)
 	open, at := c.Uint(), c.Uint()
 	free := c.Words()
-	if open > uint64(n) || at > chunkBytes || open > 0 && at == 0 || len(free) != len(a.free) {
+	old := *a
+	*a = Arena{}
+	if how > changed || open > uint64(n) || at > chunkBytes || open > 0 && at == 0 || len(free) != len(a.free) {
 		c.Fail("the sizes of an arena make no sense")
 	}
 	if c.Err() != nil {
 		return c.Err()
 	}
+	if how != changed {
+		old.chunks = nil
+	}
 	a.open, a.at = int(open), int(at)
 	copy(a.free[:], free)
-	ok := true
-	for i := 0; i < n && ok; i++ {
-		ok = a.loadChunk(i, c.Bytes())
+	sizes := make([]uint64, n)
+	for i := range sizes {
+		sizes[i] = c.Uint()
 	}
-	if c.Err() == nil && (!ok || !a.sound()) {
+	fresh := uint64(0) // bytes that must follow
+	for i, size := range sizes {
+		if !a.known(&old, i, size) {
+			fresh += size
+			if size > uint64(c.Left()) || fresh > uint64(c.Left())*(1+chunkBytes/granule) {
+				c.Fail("the chunks of an arena cannot be that large")
+				break
+			}
+		}
+		if c.Err() == nil && !a.addChunk(&old, i, int(size)) {
+			c.Fail("chunk %d of an arena cannot be of %d bytes", i, size)
+			break
+		}
+	}
+	if c.Err() == nil {
+		a.loadChunks(c, how)
+	}
+	if c.Err() == nil && !a.sound() {
 		c.Fail("the pieces of an arena make no sense")
 	}
 	if c.Err() != nil {
@@ -161,26 +236,61 @@ func (a *Arena) Load(c *checkpoint.Reader) error {
 	return c.Err()
 }
 
-// loadChunk adds chunk i, in which there is p, and reports whether that can be.
-func (a *Arena) loadChunk(i int, p []byte) bool {
+// known reports whether chunk i is one of old.
+func (a *Arena) known(old *Arena, i int, size uint64) bool {
+	if i >= len(old.chunks) {
+		return false
+	}
+	was := len(old.chunks[i])
+	return was == int(size) || was == chunkBytes && size <= chunkBytes && size > 0
+}
+
+// addChunk adds chunk i, in which there are size bytes, and reports whether that can be.
+func (a *Arena) addChunk(old *Arena, i, size int) bool {
 	var own []byte
 	switch {
-	case i == a.open-1 && len(p) <= chunkBytes:
-		if len(p) != a.at {
-			return false
-		}
-		own = make([]byte, chunkBytes)
-	case len(p) > chunkBytes, len(p) == chunkBytes && i < a.open:
-		own = make([]byte, len(p))
-	case len(p) > 0:
-		return false
-	default:
+	case size == 0 && i != a.open-1:
 		a.spare = append(a.spare, i)
+	case i == a.open-1 && size == min(a.at, chunkBytes), size == chunkBytes && i < a.open:
+		own = make([]byte, 0, chunkBytes)
+	case size > chunkBytes:
+		own = make([]byte, 0, size)
+	default:
+		return false
 	}
-	copy(own, p)
+	if i < len(old.chunks) && cap(own) > 0 && len(old.chunks[i]) == cap(own) {
+		own = old.chunks[i]
+	}
+	own = own[:cap(own)]
 	a.chunks = append(a.chunks, own)
 	a.bytes += len(own)
 	return true
+}
+
+// loadChunks reads what is in the chunks.
+func (a *Arena) loadChunks(c *checkpoint.Reader, how uint64) {
+	unit := func(u uint64) []byte {
+		if u>>granuleShift >= uint64(len(a.chunks)) {
+			return nil
+		}
+		return unitOf(a.content(int(u>>granuleShift)), u, granuleShift, granule)
+	}
+	if how == changed {
+		loadSet(c, unit)
+	} else {
+		for i := range a.chunks {
+			p := a.content(i)
+			c.Rest(func(q []byte) ([]byte, error) {
+				if len(q) < len(p) {
+					return nil, errors.New("the data ends too early")
+				}
+				return q[copy(p, q):], nil
+			})
+		}
+	}
+	if how != atOnce {
+		loadKept(c, unit)
+	}
 }
 
 // sound follows the chains of free pieces.
@@ -214,13 +324,13 @@ func (a *Arena) has(ref uint64, n int) bool {
 	return c < uint64(len(a.chunks)) && at+n <= len(a.chunks[c])
 }
 
-// Save writes the rows and the texts of their keys.
+// Save writes the rows and the texts of their keys at once.
 func (t *Table) Save(w *checkpoint.Writer) {
 	t.rows.Save(w)
 	t.arena.Save(w)
 }
 
-// Load reads what Save wrote. The owner's words are as they were.
+// Load reads what Save or Freeze wrote. The owner's words are as they were.
 func (t *Table) Load(c *checkpoint.Reader) error {
 	t.rows.Load(c)
 	t.arena.Load(c)
@@ -231,8 +341,15 @@ func (t *Table) Load(c *checkpoint.Reader) error {
 		t.Reset()
 		return c.Err()
 	}
-	t.makeIndex()
+	t.index = index{}
 	return nil
+}
+
+// indexed makes the index if it is not there: after Load.
+func (t *Table) indexed() {
+	if t.index.parts == nil {
+		t.makeIndex()
+	}
 }
 
 // textsSound checks that the texts of all keys are there.
@@ -258,7 +375,6 @@ func textSound(w []uint64, a *Arena) bool {
 
 // makeIndex makes the index of the rows anew.
 func (t *Table) makeIndex() {
-	t.index = index{}
 	t.index.init()
 	if t.Len() > splitRows {
 		t.index.makeParts(t.eachHash)
@@ -300,10 +416,10 @@ func (s *Sets) Load(c *checkpoint.Reader) error {
 	return s.arena.Load(c)
 }
 
-// Save writes the lists; the owners save their words.
+// Save writes the lists at once; the owners save their words.
 func (l *Lists) Save(w *checkpoint.Writer) { l.nodes.Save(w) }
 
-// Load reads what Save wrote.
+// Load reads what Save or Freeze wrote.
 func (l *Lists) Load(c *checkpoint.Reader) error { return l.nodes.Load(c) }
 
 // Save writes the due times.

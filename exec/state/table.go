@@ -60,9 +60,10 @@ func (t *Table) Len() int { return t.rows.Len() }
 func (t *Table) Bytes() int { return t.rows.Bytes() + t.arena.Bytes() + t.index.bytes() }
 
 // Lookup finds the row of the keys at each of the physical rows of keys, whose hashes (vec.Hash over the same columns)
-// are in hashes, and writes its number to ids. A key that is not there gets a new row if insert is set, else None.
+// are in hashes, and writes its number to ids. A key that is not there gets a new row if insert is set, else None. With
+// insert set the rows are touched (see freeze.go): the owner is going to change its words.
 func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	t.index.init()
+	t.indexed()
 	ids, hashes = ids[:len(rows)], hashes[:len(rows)]
 	switch {
 	case len(rows) == 0:
@@ -82,6 +83,9 @@ func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids [
 			to := min(from+lookupRows, len(rows))
 			t.lookupHash(keys, rows[from:to], hashes[from:to], ids[from:to], insert)
 		}
+	}
+	if insert {
+		t.rows.TouchAll(ids)
 	}
 }
 
@@ -114,9 +118,10 @@ func (t *Table) Hash(id uint32) uint64 {
 }
 
 // Find looks up the keys that the rows ids of src, a table over the same key types, have, and writes the numbers of
-// their rows here to out. A key that is not there gets a new row if insert is set, else None.
+// their rows here to out. A key that is not there gets a new row if insert is set, else None; then the
+// rows are touched, too.
 func (t *Table) Find(src *Table, ids []uint32, out []uint32, insert bool) {
-	t.index.init()
+	t.indexed()
 	x := &t.index
 next:
 	for i, from := range ids {
@@ -151,6 +156,9 @@ next:
 			out[i] = id
 		}
 	}
+	if insert {
+		t.rows.TouchAll(out)
+	}
 }
 
 func (t *Table) equalRow(w []uint64, src *Table, sw []uint64) bool {
@@ -180,6 +188,8 @@ func (t *Table) keysFrom() int {
 
 // Delete removes a row. Its number may come again.
 func (t *Table) Delete(id uint32) {
+	t.indexed()
+	t.rows.Touch(id)
 	t.index.delete(t.Hash(id), id)
 	w := t.rows.At(id)
 	for k := range t.keys {

@@ -173,7 +173,7 @@ func (c *chosen) AddPartial(g spec.Groups, in *spec.Input) {
 	}
 }
 
-func (c *chosen) Save(w *checkpoint.Writer) { c.arena.Save(w) }
+func (c *chosen) Save(w *checkpoint.Writer) { c.arena.Freeze(w) }
 
 func (c *chosen) Load(r *checkpoint.Reader) error { return c.arena.Load(r) }
 

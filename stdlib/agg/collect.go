@@ -153,8 +153,8 @@ func (c *collect) Free(g spec.Groups) {
 }
 
 func (c *collect) Save(w *checkpoint.Writer) {
-	c.lists.Save(w)
-	c.arena.Save(w)
+	c.lists.Freeze(w)
+	c.arena.Freeze(w)
 }
 
 func (c *collect) Load(r *checkpoint.Reader) error {

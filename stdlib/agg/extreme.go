@@ -130,7 +130,7 @@ func (e *intExtreme) column(t types.Type, g spec.Groups) *vec.Column {
 
 func (e *intExtreme) AddPartial(g spec.Groups, in *spec.Input) { e.Add(g, in) }
 
-func (e *extreme) Save(w *checkpoint.Writer) { e.arena.Save(w) }
+func (e *extreme) Save(w *checkpoint.Writer) { e.arena.Freeze(w) }
 
 func (e *extreme) Load(r *checkpoint.Reader) error { return e.arena.Load(r) }
 

@@ -140,7 +140,7 @@ func (q *quantile) Free(g spec.Groups) {
 	}
 }
 
-func (q *quantile) Save(w *checkpoint.Writer) { q.lists.Save(w) }
+func (q *quantile) Save(w *checkpoint.Writer) { q.lists.Freeze(w) }
 
 func (q *quantile) Load(r *checkpoint.Reader) error { return q.lists.Load(r) }
 

@@ -180,6 +180,7 @@ func (c *calls) free(rows *state.Rows, off int, ids []uint32) {
 	if !c.keeps {
 		return
 	}
+	rows.TouchAll(ids)
 	for k, a := range c.aggs {
 		a.Free(c.groups(k, rows, off, ids))
 	}

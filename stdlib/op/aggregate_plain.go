@@ -89,6 +89,7 @@ func (g *groupAll) revise(out *exec.Out) error {
 
 func (g *groupAll) revisePart(ids []uint32, out *exec.Out) error {
 	rows, off := g.table.Rows(), g.table.Off()
+	rows.TouchAll(ids)
 	r := &results{n: len(ids), keys: g.table.Keys(ids), calls: g.calls.results(rows, g.off, ids)}
 	lives := func(i int) bool { return g.global || g.calls.lives(rows, g.off, ids[i]) }
 	err := g.out.revise(r, func(i int) []uint64 { return rows.At(ids[i])[off+agSent:] }, lives, out)

@@ -146,6 +146,7 @@ func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 func (v *revisions) part(s *sliced, ow *openWindow, out *exec.Out) error {
 	ids := ow.dirty[:min(len(ow.dirty), vec.MaxRows)]
 	ow.dirty = ow.dirty[len(ids):]
+	ow.sent.Rows().TouchAll(ids)
 	if v.sum == nil {
 		v.sum = state.NewTable(s.panes.keys, s.panes.words)
 	}
@@ -183,6 +184,7 @@ func (v *revisions) part(s *sliced, ow *openWindow, out *exec.Out) error {
 // forget drops what is known of a window that has closed; what it gave out last stands.
 func (v *revisions) forget(s *sliced, ow *openWindow) {
 	ids, _ := ow.sent.All(0, ow.sent.Len(), nil)
+	ow.sent.Rows().TouchAll(ids)
 	for _, id := range ids {
 		state.FreeText(ow.sent.Rows().At(id)[ow.sent.Off()+owSent:], &s.out.sent)
 	}

@@ -105,9 +105,9 @@ func notBefore(ids []uint32, next uint32) []uint32 {
 
 // Save writes the groups.
 func (g *groupAll) Save(w *checkpoint.Writer) error {
-	g.table.Save(w)
+	g.table.Freeze(w)
 	g.calls.save(w)
-	g.out.sent.Save(w)
+	g.out.sent.Freeze(w)
 	saveIDs(w, g.dirty)
 	w.Bool(g.ended)
 	saveRow(w, g.next)

@@ -17,7 +17,7 @@ func (p *partial) Save(w *checkpoint.Writer) error {
 	}
 	saveRow(w, p.next)
 	if p.whole != nil {
-		p.whole.table.Save(w)
+		p.whole.table.Freeze(w)
 		w.Bool(len(p.sending) > 0)
 		return nil
 	}

@@ -24,7 +24,7 @@ func (p *panes) save(w *checkpoint.Writer) map[*pane]int {
 		w.Int(n.open)
 		w.Int(n.next)
 		w.Bool(queued[n])
-		n.table.Save(w)
+		n.table.Freeze(w)
 	}
 	return at
 }
@@ -102,7 +102,7 @@ func (s *sliced) Save(w *checkpoint.Writer) error {
 	s.calls.save(w)
 	at := s.panes.save(w)
 	if s.rev != nil {
-		s.out.sent.Save(w)
+		s.out.sent.Freeze(w)
 		s.rev.save(w)
 		return nil
 	}
@@ -150,7 +150,7 @@ func (f *firing) save(w *checkpoint.Writer, at map[*pane]int) {
 		}
 	}
 	if w.Bool(f.scratch); f.scratch {
-		f.into.Save(w)
+		f.into.FreezeAll(w)
 		return
 	}
 	for n, i := range at {
@@ -248,7 +248,7 @@ func (v *revisions) save(w *checkpoint.Writer) {
 	w.Uint(uint64(len(ends)))
 	for _, end := range ends {
 		w.Int(end)
-		v.windows[end].sent.Save(w)
+		v.windows[end].sent.Freeze(w)
 		saveIDs(w, v.windows[end].dirty)
 	}
 }

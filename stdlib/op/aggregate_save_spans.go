@@ -10,7 +10,7 @@ func (s *spans) save(w *checkpoint.Writer) {
 	s.keys.Save(w)
 	s.rows.Save(w)
 	s.calls.save(w)
-	s.out.sent.Save(w)
+	s.out.sent.Freeze(w)
 	saveIDs(w, s.ready)
 }
 

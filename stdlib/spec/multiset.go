@@ -122,6 +122,7 @@ func (m *multiset) settle(g Groups, i int, entries []uint64, counts []int64) boo
 			}
 		}
 	}
+	g.Rows.Touch(g.IDs[i])
 	owners := make([]uint32, len(cut))
 	for k := range owners {
 		owners[k] = g.IDs[i]

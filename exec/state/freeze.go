@@ -1,0 +1,391 @@
+package state
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec/vec"
+)
+
+// Large state is frozen: written while it goes on changing, and from then on only what has changed. For this memory is
+// seen as blocks of units of a fixed size (rows of a table, granules of an arena), and whoever is about to change a unit
+// touches it first. A bit a unit says that it was touched since the last freeze; and as long as a freeze has not come to
+// a unit, the first touch keeps a copy of it.
+
+// tracker knows what was touched of some memory. There is none before the first freeze.
+type tracker struct {
+	shift  uint       // a block has 1<<shift units
+	size   int        // bytes of a unit
+	dirty  vec.Bitmap // units touched since the last freeze
+	frozen []frozen   // oldest first
+	scans  []*scan    // freezes that are being written
+}
+
+// frozen is a freeze that a delta may build on.
+type frozen struct {
+	id    checkpoint.ID
+	dirty vec.Bitmap // units touched between the freeze before and this one
+}
+
+// mostFrozen is how many freezes are remembered: far more than checkpoints are open at a time.
+const mostFrozen = 16
+
+// touch tells that a unit is about to change, or is new.
+func (k *tracker) touch(u uint32) {
+	if int(u>>6) >= len(k.dirty) {
+		k.grow(u)
+	}
+	k.dirty[u>>6] |= 1 << (u & 63)
+	if len(k.scans) > 0 {
+		k.keep(u)
+	}
+}
+
+func (k *tracker) grow(u uint32) {
+	for int(u>>6) >= len(k.dirty) {
+		k.dirty = append(k.dirty, 0)
+	}
+}
+
+func (k *tracker) touchAll(us []uint32) {
+	for _, u := range us {
+		k.touch(u)
+	}
+}
+
+// keep copies a unit for the freezes that have not come to it.
+func (k *tracker) keep(u uint32) {
+	for i := 0; i < len(k.scans); i++ {
+		s := k.scans[i]
+		if s.to.Aborted() {
+			k.done(s)
+			i--
+			continue
+		}
+		s.keep(u)
+	}
+}
+
+func (k *tracker) done(s *scan) {
+	for i, x := range k.scans {
+		if x == s {
+			k.scans = append(k.scans[:i:i], k.scans[i+1:]...)
+			return
+		}
+	}
+}
+
+// since returns the units that a delta on a checkpoint consists of, of all units; ok is false if everything is to be
+// written.
+func (k *tracker) since(parent checkpoint.ID, units int) (set vec.Bitmap, ok bool) {
+	for i, f := range k.frozen {
+		if parent == 0 || f.id != parent {
+			continue
+		}
+		k.frozen = k.frozen[i:] // no later one builds on an older one
+		set = vec.NewBitmap(units)
+		for _, g := range k.frozen[1:] {
+			union(set, g.dirty)
+		}
+		union(set, k.dirty)
+		if 4*set.Count() <= units {
+			return set, true
+		}
+	}
+	return nil, false
+}
+
+func union(set, more vec.Bitmap) {
+	n := min(len(set), len(more))
+	more = more[:n]
+	for i, w := range more {
+		set[i] |= w
+	}
+}
+
+// freeze begins to write blocks, which hold units units, as they are now: those in set, or all. The blocks may be
+// changed after it, unit by unit behind a touch, but not be used for something else.
+func (k *tracker) freeze(w *checkpoint.Writer, blocks [][]byte, units int, set vec.Bitmap) {
+	s := &scan{k: k, to: w, blocks: blocks, units: units, set: set, kept: vec.NewBitmap(units), last: -1}
+	k.frozen = append(k.frozen, frozen{w.ID, k.dirty})
+	if len(k.frozen) > mostFrozen {
+		k.frozen = k.frozen[1:]
+	}
+	k.dirty = vec.NewBitmap(units)
+	k.scans = append(k.scans, s)
+	w.Later(s.write)
+}
+
+// scan is a freeze that is being written.
+type scan struct {
+	k      *tracker
+	to     *checkpoint.Writer
+	blocks [][]byte // as they were at the freeze
+	units  int
+	set    vec.Bitmap // nil: all
+	next   int        // units before it are written
+	kept   vec.Bitmap // touched before they were
+	undo   [][]byte   // those, with their numbers
+	last   int        // unit written last of set
+	block  int        // of all: where to go on
+	off    int
+}
+
+// undoChunk is the size of a piece of the copies.
+const undoChunk = 64 << 10
+
+func (s *scan) unit(u int) []byte {
+	return unitOf(s.blocks[u>>s.k.shift], uint64(u), s.k.shift, s.k.size)
+}
+
+// unitOf returns the bytes of a unit of a block; a block that is longer than its units are is one unit.
+func unitOf(block []byte, u uint64, shift uint, size int) []byte {
+	if len(block) > size<<shift {
+		return block
+	}
+	if len(block) == 0 {
+		return []byte{}
+	}
+	from := min(int(u&(1<<shift-1))*size, len(block))
+	return block[from:min(from+size, len(block))]
+}
+
+func (s *scan) keep(u uint32) {
+	at := int(u)
+	if at < s.next || at >= s.units || s.kept.Get(at) || s.set != nil && !s.set.Get(at) {
+		return
+	}
+	s.kept.Set(at)
+	p := s.unit(at)
+	n := len(s.undo) - 1
+	if n < 0 || len(s.undo[n])+len(p)+16 > cap(s.undo[n]) {
+		s.undo = append(s.undo, make([]byte, 0, max(undoChunk, len(p)+16)))
+		n++
+	}
+	s.undo[n] = appendUnit(s.undo[n], at+1, p)
+}
+
+// write writes a piece.
+func (s *scan) write(w *checkpoint.Writer) bool {
+	if s.to.Aborted() {
+		s.k.done(s)
+		return false
+	}
+	if s.next < s.units || s.set == nil && s.block < len(s.blocks) {
+		if s.set != nil {
+			s.writeSet(w)
+		} else {
+			s.writeAll(w)
+		}
+		return true
+	}
+	if s.next == s.units {
+		s.next++ // all are written: nothing is kept any more
+		s.k.done(s)
+		if s.set != nil {
+			w.Uint(0)
+		}
+	}
+	for len(s.undo) > 0 && w.Len() < w.Piece {
+		w.Append(func(p []byte) []byte { return append(p, s.undo[0]...) })
+		s.undo = s.undo[1:]
+	}
+	if len(s.undo) == 0 {
+		w.Uint(0)
+	}
+	return len(s.undo) > 0
+}
+
+// writeAll writes blocks as they are; what was kept is put right by what follows.
+func (s *scan) writeAll(w *checkpoint.Writer) {
+	left := max(w.Piece/s.k.size, 1) * s.k.size
+	for left > 0 && s.block < len(s.blocks) {
+		b := s.blocks[s.block]
+		n := min(left, len(b)-s.off)
+		w.Append(func(p []byte) []byte { return append(p, b[s.off:s.off+n]...) })
+		left -= n
+		if s.off += n; s.off == len(b) {
+			s.block, s.off = s.block+1, 0
+		}
+	}
+	s.next = s.block<<s.k.shift + min(s.off/s.k.size, 1<<s.k.shift)
+	if s.block == len(s.blocks) {
+		s.next = s.units
+	}
+}
+
+// writeSet writes those of the set that were not kept.
+func (s *scan) writeSet(w *checkpoint.Writer) {
+	at := s.next >> 6
+	word := s.set[at] &^ s.kept[at] & (^uint64(0) << (s.next & 63))
+	for looked := 0; w.Len() < w.Piece; {
+		if word == 0 {
+			if at++; at == len(s.set) {
+				s.next = s.units
+				return
+			}
+			if looked++; looked > 1<<14 { // nothing there: also that takes time
+				s.next = at << 6
+				return
+			}
+			word = s.set[at] &^ s.kept[at]
+			continue
+		}
+		u := at<<6 + bits.TrailingZeros64(word)
+		word &= word - 1
+		w.Append(func(p []byte) []byte { return appendUnit(p, u-s.last, s.unit(u)) })
+		s.last = u
+		s.next = u + 1
+	}
+	if s.next >= s.units {
+		s.next = s.units
+	}
+}
+
+// appendUnit appends a number and bytes.
+func appendUnit(p []byte, n int, unit []byte) []byte {
+	p = binary.AppendUvarint(p, uint64(n))
+	p = binary.AppendUvarint(p, uint64(len(unit)))
+	return append(p, unit...)
+}
+
+// loadSet reads what writeSet wrote; unit returns the bytes to fill, nil if there is no such unit.
+func loadSet(c *checkpoint.Reader, unit func(u uint64) []byte) {
+	last := ^uint64(0)
+	for n := c.Uint(); n != 0 && c.Err() == nil; n = c.Uint() {
+		last += n
+		loadUnit(c, unit(last))
+	}
+}
+
+// loadKept reads the units that were kept, which follow.
+func loadKept(c *checkpoint.Reader, unit func(u uint64) []byte) {
+	for n := c.Uint(); n != 0 && c.Err() == nil; n = c.Uint() {
+		loadUnit(c, unit(n-1))
+	}
+}
+
+// loadUnit fills to, which is nil if there is no such unit.
+func loadUnit(c *checkpoint.Reader, to []byte) {
+	p := c.Bytes()
+	if len(p) != len(to) || to == nil {
+		c.Fail("a unit of %d bytes does not fit", len(p))
+	}
+	copy(to, p)
+}
+
+// Touch tells that a row is about to change. Rows that are frozen must be touched before each change; Add and Delete do
+// so by themselves.
+func (r *Rows) Touch(id uint32) {
+	if r.track != nil {
+		r.track.touch(id)
+	}
+}
+
+// TouchAll touches rows.
+func (r *Rows) TouchAll(ids []uint32) {
+	if r.track != nil {
+		r.track.touchAll(ids)
+	}
+}
+
+// Freeze writes the rows as they are now, what does not fit at once in pieces: all, or those that have changed since
+// w.Parent.
+func (r *Rows) Freeze(w *checkpoint.Writer) {
+	size := 8 * r.width
+	if w.Fits(int(r.n)*size) && r.track == nil {
+		r.Save(w)
+		return
+	}
+	if r.track == nil {
+		r.track = &tracker{shift: blockBits, size: size}
+	}
+	how := uint64(inPieces)
+	set, ok := r.track.since(w.Parent, int(r.n))
+	if ok {
+		how = changed
+		w.Delta()
+	}
+	r.saveHead(w, how)
+	blocks := make([][]byte, 0, len(r.blocks))
+	for left := int(r.n); left > 0; left -= rowsPerBlock {
+		blocks = append(blocks, bytesOf(r.blocks[len(blocks)][:min(left, rowsPerBlock)*r.width]))
+	}
+	r.track.freeze(w, blocks, int(r.n), set)
+}
+
+// release makes the memory free for other use: what is being written keeps it.
+func (r *Rows) release() {
+	if r.track != nil && len(r.track.scans) > 0 {
+		r.blocks, r.n, r.used = nil, 0, 0
+	}
+	r.track = nil
+}
+
+// An arena is tracked in granules.
+const (
+	granuleShift = 8
+	granule      = chunkBytes >> granuleShift
+)
+
+func (a *Arena) touch(ref uint64, n int) {
+	if a.track == nil {
+		return
+	}
+	first := int(ref&0xffff) * 8
+	for g := first / granule; g <= (first+n-1)/granule; g++ {
+		a.track.touch(uint32(ref>>16)<<granuleShift | uint32(g))
+	}
+}
+
+// Freeze writes the pieces as they are now, what does not fit at once in pieces of its own: all, or what has changed
+// since w.Parent. Pieces must not be changed while they are kept.
+func (a *Arena) Freeze(w *checkpoint.Writer) {
+	if a.track == nil && w.Fits(a.bytes) {
+		a.Save(w)
+		return
+	}
+	if a.track == nil {
+		a.track = &tracker{shift: granuleShift, size: granule}
+	}
+	units := a.saved() << granuleShift
+	how := uint64(inPieces)
+	set, ok := a.track.since(w.Parent, units)
+	if ok {
+		how = changed
+		w.Delta()
+	}
+	a.track.freeze(w, a.saveHead(w, how), units, set)
+}
+
+func (a *Arena) release() {
+	if a.track != nil && len(a.track.scans) > 0 {
+		a.chunks = nil
+	}
+	a.track = nil
+}
+
+// Freeze writes the rows and the texts of their keys as they are now, what does not fit at once in pieces: all, or what
+// has changed since w.Parent. Rows that the owner changes later without a Lookup or Find that touches them it must touch
+// itself.
+func (t *Table) Freeze(w *checkpoint.Writer) {
+	t.rows.Freeze(w)
+	t.arena.Freeze(w)
+}
+
+// FreezeAll is Freeze without a parent.
+func (t *Table) FreezeAll(w *checkpoint.Writer) {
+	t.rows.track.forget()
+	t.arena.track.forget()
+	t.Freeze(w)
+}
+
+func (k *tracker) forget() {
+	if k != nil {
+		k.frozen = nil
+	}
+}
+
+// Freeze writes the lists as they are now; see Table.Freeze. The owners save their words.
+func (l *Lists) Freeze(w *checkpoint.Writer) { l.nodes.Freeze(w) }

@@ -1,0 +1,148 @@
+package state
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+)
+
+// whole saves at once what is not tracked.
+func whole(s interface{ Freeze(*checkpoint.Writer) }) []byte {
+	w := checkpoint.NewWriter(1, 0)
+	w.AtOnce = math.MaxInt
+	s.Freeze(w)
+	data, _, _ := w.Output()
+	return data
+}
+
+type freezable interface {
+	Freeze(*checkpoint.Writer)
+	Load(*checkpoint.Reader) error
+}
+
+// TestFreeze changes two equal memories in the same way, and freezes one of them again and again.
+func TestFreeze(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a, b freezable
+		var change func()
+		make := func() freezable { return NewRows(3) }
+		switch rapid.IntRange(0, 2).Draw(t, "memory") {
+		case 0:
+			x, y := NewRows(3), NewRows(3)
+			a, b = x, y
+			change = func() {
+				switch n := x.End(); {
+				case n > 0 && rapid.IntRange(0, 3).Draw(t, "delete") == 0:
+					if id := uint32(rapid.IntRange(0, int(n-1)).Draw(t, "row")); x.Live(id) {
+						x.Delete(id)
+						y.Delete(id)
+					}
+				case n > 0 && rapid.Bool().Draw(t, "change"):
+					if id := uint32(rapid.IntRange(0, int(n-1)).Draw(t, "row")); x.Live(id) {
+						v := rapid.Uint64().Draw(t, "value")
+						x.Touch(id)
+						x.At(id)[1] = v
+						y.At(id)[1] = v
+					}
+				case rapid.IntRange(0, 100).Draw(t, "reset") == 0:
+					x.Reset()
+					y.Reset()
+				default:
+					for range rapid.SampledFrom([]int{1, 1, 9, 1500}).Draw(t, "many") {
+						require.Equal(t, x.Add(), y.Add())
+					}
+				}
+			}
+		case 1:
+			x, y := &Arena{}, &Arena{}
+			a, b = x, y
+			make = func() freezable { return &Arena{} }
+			var live [][]byte
+			var refs []uint64
+			change = func() {
+				if n := len(live); n > 0 && rapid.IntRange(0, 2).Draw(t, "free") == 0 {
+					k := rapid.IntRange(0, n-1).Draw(t, "which")
+					x.Free(refs[k], len(live[k]))
+					y.Free(refs[k], len(live[k]))
+					live[k], refs[k] = live[n-1], refs[n-1]
+					live, refs = live[:n-1], refs[:n-1]
+					return
+				}
+				p := bytes.Repeat([]byte{byte(len(live) + 1)}, rapid.SampledFrom([]int{1, 13, 100, 20_000, 100_000}).Draw(t, "size"))
+				live, refs = append(live, p), append(refs, x.Put(p))
+				y.Put(p)
+			}
+		case 2:
+			x, y := NewLists(2), NewLists(2)
+			a, b = x, y
+			make = func() freezable { return NewLists(2) }
+			var ox, oy [3 * ListWords]uint64
+			change = func() {
+				o := rapid.IntRange(0, 2).Draw(t, "owner") * ListWords
+				if rapid.IntRange(0, 20).Draw(t, "free") == 0 {
+					x.Free(ox[o : o+ListWords])
+					y.Free(oy[o : o+ListWords])
+					return
+				}
+				v := rapid.Uint64().Draw(t, "value")
+				x.Append(ox[o : o+ListWords])[1] = v
+				y.Append(oy[o : o+ListWords])[1] = v
+			}
+		}
+		type taken struct {
+			w    *checkpoint.Writer
+			want []byte
+		}
+		var open []taken
+		var chain [][]byte
+		id, last := checkpoint.ID(0), checkpoint.ID(0)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0:
+				id++
+				w := checkpoint.NewWriter(id, last)
+				w.AtOnce, w.Piece = -1, rapid.SampledFrom([]int{20, 1000, 100_000}).Draw(t, "piece")
+				a.Freeze(w)
+				open = append(open, taken{w, whole(b)})
+			case 1:
+				if len(open) == 0 {
+					break
+				}
+				x := open[0]
+				if rapid.IntRange(0, 9).Draw(t, "abort") == 0 {
+					x.w.Abort()
+					open = open[1:]
+					break
+				}
+				for range rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "pieces") {
+					x.w.Continue()
+				}
+				if x.w.Pending() {
+					break
+				}
+				open = open[1:]
+				data, _, _ := x.w.Output()
+				if !x.w.IsDelta() {
+					chain = nil
+				}
+				chain, last = append(chain, data), x.w.ID
+				got := make()
+				for _, d := range chain {
+					c := checkpoint.NewReader(1, d)
+					require.NoError(t, got.Load(c))
+					require.NoError(t, c.Done())
+				}
+				require.True(t, bytes.Equal(x.want, whole(got)), "loaded from %d parts", len(chain))
+			default:
+				for range rapid.IntRange(1, 20).Draw(t, "changes") {
+					change()
+				}
+			}
+		}
+	})
+}
