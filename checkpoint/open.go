@@ -177,8 +177,9 @@ func (s *Store) keep(f *found) error {
 		return fmt.Errorf("making the newest checkpoint durable: %w", err)
 	}
 	defer file.Close()
-	buf := make([]byte, 1<<20)
-	for off := f.flushed / page * page; off < f.end && err == nil; {
+	off := f.flushed / page * page
+	buf := make([]byte, min(1<<20, max(f.end-off, 0)))
+	for off < f.end && err == nil {
 		var n int
 		n, err = file.ReadAt(buf[:min(int64(len(buf)), f.end-off)], off)
 		if n > 0 {

@@ -138,7 +138,10 @@ func (f *Folder) Verify(progress func(done, total int64)) []Damage {
 			}
 		}
 	}
-	return f.blame(damage, all)
+	home := f.blocks.path(f.found.home)
+	return slices.DeleteFunc(f.blame(damage, all), func(d Damage) bool { // what no checkpoint needs may be as it is
+		return d.File != home && len(d.Checkpoints) == 0
+	})
 }
 
 // blame finds the checkpoints that need what is damaged.

@@ -236,6 +236,7 @@ func (f *found) all(fs disk.FS, dir string) error {
 			f.damage = append(f.damage, d.Damage)
 			return nil
 		}
+		before := len(f.damage)
 		for _, g := range s.gaps {
 			if g.off < s.flushed {
 				f.damage = append(f.damage, s.damage(g.off, g.why).Damage)
@@ -259,10 +260,11 @@ func (f *found) all(fs disk.FS, dir string) error {
 			}
 		}
 		recs := slices.DeleteFunc(slices.Clone(s.recs), func(r record) bool { return r.off >= end })
-		limit := f.limit
+		limit, settles := f.limit, false
 		if slices.ContainsFunc(recs, func(r record) bool { return r.kind == kindCatalog }) {
 			f.home, f.flushed, f.end = s.id, s.flushed, end
 			limit = 0
+			settles = true
 		}
 		if len(recs) > 0 && recs[0].kind == kindHeader {
 			h, err := readHeader(s, recs[0])
@@ -279,6 +281,9 @@ func (f *found) all(fs disk.FS, dir string) error {
 		s.close()
 		if err != nil {
 			return err
+		}
+		if settles && len(f.damage) == before { // what is damaged before it no longer counts
+			f.damage = nil
 		}
 		f.limit = max(f.limit, limit)
 		ends[id] = end

@@ -182,7 +182,7 @@ func (s *segment) close() { s.f.Close() }
 
 // scan goes from header to header; where there is none it looks for the next one.
 func (s *segment) scan(all bool) error {
-	w := &window{f: s.f, size: s.size}
+	w := &window{f: s.f, size: s.size, room: make([]byte, max(min(s.size, 256<<10), headerBytes))}
 	var blocks []record
 	for off := int64(0); off < s.size; {
 		p, err := w.at(off, headerBytes)
@@ -256,7 +256,7 @@ type window struct {
 	size int64
 	off  int64
 	buf  []byte
-	room [256 << 10]byte
+	room []byte
 }
 
 // at returns up to n bytes at off, fewer only at the end of the file.

@@ -23,6 +23,7 @@ func (s *Store) Tidy() error {
 	if err := s.requests(); err != nil {
 		return err
 	}
+	s.collect(false) // before the segment changes: the new one is not durable yet
 	s.mu.Lock()
 	end := s.seg.end() - s.seg.first
 	s.mu.Unlock()
@@ -36,7 +37,6 @@ func (s *Store) Tidy() error {
 			return err
 		}
 	}
-	s.collect(false)
 	return s.room()
 }
 
