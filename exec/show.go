@@ -1,6 +1,11 @@
 package exec
 
-import "github.com/ebb-lang/ebb/lang/types"
+import (
+	"fmt"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
 
 // A Repeater gives out changes: of what its state stands for, all but the latest has been given out already.
 type Repeater interface {
@@ -64,4 +69,20 @@ func (g *Graph) Node(id string) *Node {
 		}
 	}
 	return nil
+}
+
+// Watermarks returns how far event time had come at each operator of a saved task; those that had not heard of it are not
+// in it. The bytes may be damaged.
+func Watermarks(t *checkpoint.Task) (map[string]types.Instant, error) {
+	d := &taskData{}
+	if err := d.load(checkpoint.NewReader(0, t.Data)); err != nil {
+		return nil, fmt.Errorf("reading task %s[%d]: %w", t.Group, t.Index, err)
+	}
+	out := map[string]types.Instant{}
+	for _, n := range d.nodes {
+		if n.w != types.MinInstant {
+			out[n.id] = n.w
+		}
+	}
+	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -71,17 +72,27 @@ func stored(refs []checkpoint.Ref) (bytes int64) {
 	return bytes
 }
 
-// states lists the states of a checkpoint: node, task, and so on, by node.
+// states lists the states of a checkpoint, by stage and task.
 func states(m *checkpoint.Manifest) (rows [][]any) {
-	for _, t := range m.Tasks {
+	place := map[string]int{} // in the order of the plan
+	for i := range m.Tasks {
+		t := &m.Tasks[i]
+		marks, _ := exec.Watermarks(t) // what cannot be read is not shown
 		for _, n := range t.Nodes {
-			ended := ""
-			if t.Ended {
-				ended = "ended"
+			if _, ok := place[n.ID]; !ok {
+				place[n.ID] = len(place)
 			}
-			rows = append(rows, []any{n.ID, int64(t.Index), int64(t.Width), n.Rows, stored(n.Blocks), int64(max(len(n.Blocks)-1, 0)), ended})
+			var mark, status any
+			if w, ok := marks[n.ID]; ok {
+				mark = w
+			}
+			if t.Ended {
+				status, mark = "ended", nil
+			}
+			rows = append(rows, []any{n.ID, int64(t.Index), int64(t.Width), stored(n.Blocks), int64(max(len(n.Blocks)-1, 0)), mark, status})
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b []any) int { return place[a[0].(string)] - place[b[0].(string)] })
 	return rows
 }
 
@@ -104,8 +115,9 @@ func outputs(m *checkpoint.Manifest) (rows [][]any) {
 
 var (
 	humanBytes  = func(v any) string { return size(v.(int64)) }
-	stateFields = []field{{"stage", types.String, nil}, {"task", types.Int, nil}, {"of", types.Int, nil}, {"rows", types.Int, nil},
-		{"bytes", types.Int, humanBytes}, {"deltas", types.Int, nil}, {"status", types.String, nil}}
+	stateFields = []field{{"stage", types.String, nil}, {"task", types.Int, nil}, {"of", types.Int, nil}, {"bytes", types.Int, humanBytes},
+		{"deltas", types.Int, nil}, {"watermark", types.Time, func(v any) string { return watermark(v.(int64)) }},
+		{"status", types.String, func(v any) string { return v.(string) }}}
 	channelFields = []field{{"edge", types.String, nil}, {"from", types.Int, nil}, {"to", types.Int, nil}, {"rows", types.Int, nil},
 		{"bytes", types.Int, humanBytes}, {"first", types.Int, nil}, {"last", types.Int, nil}}
 	outputFields = []field{{"output", types.String, nil}, {"offset", types.Int, nil}, {"length", types.Int, humanBytes}}
@@ -202,6 +214,9 @@ func manifestJSON(i checkpoint.Info, m *checkpoint.Manifest) any {
 			o := map[string]any{}
 			for k, f := range fields {
 				o[f.name] = r[k]
+				if w, ok := r[k].(int64); ok && f.typ == types.Time {
+					o[f.name] = instant(w)
+				}
 			}
 			out = append(out, o)
 		}
