@@ -17,17 +17,17 @@ func rowsItem(vs ...int64) Item { return Item{Kind: Rows, Batch: ints(vs...)} }
 
 func TestChannelKeepsOrderAndGrows(t *testing.T) {
 	woken := 0
-	c := NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 30}, func() { woken++ }, func() {})
+	c := NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 20}, func() { woken++ }, func() {})
 	for i := range int64(100) {
 		c.Push(rowsItem(i))
 	}
 	require.Equal(t, 100, woken)
 	for i := range int64(100) {
-		it, got := c.Next(1 << 30)
+		it, got := c.Next(1 << 20)
 		require.Equal(t, Taken, got)
 		require.Equal(t, i, it.Batch.Cols[0].Ints[0])
 	}
-	_, got := c.Next(1 << 30)
+	_, got := c.Next(1 << 20)
 	require.Equal(t, Nothing, got)
 }
 
@@ -39,10 +39,10 @@ func TestChannelIsFullAtItsLimitAndWakesTheProducerWhenHalfEmpty(t *testing.T) {
 		c.Push(rowsItem(i))
 	}
 	require.True(t, c.Full())
-	c.Next(1 << 30)
+	c.Next(1 << 20)
 	require.True(t, c.Full(), "one below the limit is not yet room")
 	require.Zero(t, woken)
-	c.Next(1 << 30)
+	c.Next(1 << 20)
 	require.False(t, c.Full())
 	require.Equal(t, 1, woken)
 }
@@ -55,7 +55,7 @@ func TestChannelReplacesAWatermarkThatNobodyTook(t *testing.T) {
 	c.Mark(1, false) // a mark stands behind the watermark: it must not change any more
 	c.Push(Item{Kind: Watermark, W: 3})
 	require.Equal(t, 2, c.Len())
-	it, _ := c.Next(1 << 30)
+	it, _ := c.Next(1 << 20)
 	require.EqualValues(t, 2, it.W)
 }
 
@@ -79,20 +79,20 @@ func TestCut(t *testing.T) {
 		for i := range int64(5) {
 			c.Push(rowsItem(i))
 		}
-		c.Next(1 << 30)
+		c.Next(1 << 20)
 		var flight *Flight
 		done := func(f Flight) { flight = &f }
 		if producerFirst {
 			c.Mark(7, false)
 			c.Push(rowsItem(5)) // behind the mark: not of snapshot 7
-			c.Next(1 << 30)     // before its own snapshot
+			c.Next(1 << 20)     // before its own snapshot
 			c.Step(7, done)
 			require.Equal(t, []int64{2, 3, 4}, numbers(flight.Items))
 			require.EqualValues(t, 3, flight.First)
 			continue
 		}
 		c.Step(7, done)
-		c.Next(1 << 30) // taken, but pushed before the producer's snapshot
+		c.Next(1 << 20) // taken, but pushed before the producer's snapshot
 		c.Push(rowsItem(5))
 		require.Nil(t, flight)
 		c.Mark(7, false)
@@ -124,17 +124,17 @@ func TestNextStopsAtAMark(t *testing.T) {
 	c.Mark(4, false)
 	c.Push(rowsItem(2))
 	require.False(t, c.Reached(3))
-	c.Next(1 << 30)
+	c.Next(1 << 20)
 	require.True(t, c.Reached(3))
-	it, got := c.Next(1 << 30)
+	it, got := c.Next(1 << 20)
 	require.Equal(t, AtMark, got)
 	require.Equal(t, Item{Kind: markItem, N: 3, Aligned: true}, it)
 	c.Step(3, func(f Flight) { require.Empty(t, f.Items) })
-	it, got = c.Next(1 << 30)
+	it, got = c.Next(1 << 20)
 	require.Equal(t, AtMark, got)
 	require.EqualValues(t, 4, it.N)
 	c.Abort(4)
-	it, got = c.Next(1 << 30)
+	it, got = c.Next(1 << 20)
 	require.Equal(t, Taken, got)
 	require.Equal(t, []int64{2}, numbers([]Item{it}))
 }
@@ -146,7 +146,7 @@ func TestCutOfAChannelThatIsClosed(t *testing.T) {
 	c.Push(rowsItem(2))
 	var flight Flight
 	c.Step(1, func(f Flight) { flight = f })
-	c.Next(1 << 30)
+	c.Next(1 << 20)
 	c.Close()
 	c.Push(rowsItem(3))
 	c.Mark(1, false)

@@ -56,7 +56,7 @@ func (f *feed) take(max int) fed {
 	}
 	it := *x
 	if it.Kind == Rows {
-		if n := it.Batch.Rows(); n > max {
+		if n := it.Batch.Rows(); n > 2*max { // halves are not worth a step of their own
 			x.Batch = it.Batch.Slice(max, n)
 			it.Batch = it.Batch.Slice(0, max)
 			return it

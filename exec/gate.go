@@ -25,7 +25,8 @@ type gateInput struct {
 	idle  bool
 	ended bool
 	short bool // ended by a stop
-	old   bool
+	old   bool // see gate_old.go
+	gone  bool // an old one that has been emptied
 }
 
 // A gateGroup is the channels of one edge, visited in turn: chunk by chunk if the edge keeps the source's order, else

@@ -65,7 +65,7 @@ func (g *Gate) retire(gr *gateGroup) {
 			low, ended = min(low, p.w), false
 		}
 		short = short || p.short
-		p.ended = true
+		p.ended, p.gone = true, true
 	}
 	gr.old = nil
 	gr.turn = 0

@@ -20,14 +20,14 @@ func gateOf(inOrder bool, n int) (*Gate, []*Channel) {
 
 func next(t *testing.T, g *Gate) Item {
 	t.Helper()
-	_, it, ok := g.Next(1 << 30)
+	_, it, ok := g.Next(1 << 20)
 	require.True(t, ok)
 	return it
 }
 
 func none(t *testing.T, g *Gate) {
 	t.Helper()
-	_, it, ok := g.Next(1 << 30)
+	_, it, ok := g.Next(1 << 20)
 	require.False(t, ok, "%+v", it)
 }
 
@@ -99,7 +99,7 @@ func TestGateServesAllGroups(t *testing.T) {
 	g := NewGate()
 	var all []*Channel
 	for in := range 2 {
-		c := NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 30}, func() {}, func() {})
+		c := NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 20}, func() {}, func() {})
 		all = append(all, c)
 		g.Add(in, []*Channel{c}, true)
 	}
@@ -109,7 +109,7 @@ func TestGateServesAllGroups(t *testing.T) {
 	}
 	seen := [2]int{}
 	for range 10 {
-		in, _, ok := g.Next(1 << 30)
+		in, _, ok := g.Next(1 << 20)
 		require.True(t, ok)
 		seen[in]++
 	}

@@ -13,7 +13,7 @@ import (
 func writerOf(s Spread, n int, keep Hidden) (*writer, []*Channel) {
 	w := &writer{spread: s, keys: []int{0}, keep: keep, chunk: new(int64)}
 	for range n {
-		w.chans = append(w.chans, NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 30}, func() {}, func() {}))
+		w.chans = append(w.chans, NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 20}, func() {}, func() {}))
 	}
 	return w, w.chans
 }
@@ -21,7 +21,7 @@ func writerOf(s Spread, n int, keep Hidden) (*writer, []*Channel) {
 // drainRows takes all rows of a channel.
 func drainRows(c *Channel) (vs []int64, batches int) {
 	for {
-		it, got := c.Next(1 << 30)
+		it, got := c.Next(1 << 20)
 		if got != Taken {
 			return vs, batches
 		}
@@ -71,7 +71,7 @@ func TestHashRespectsTheSelection(t *testing.T) {
 	var seen []int64
 	for _, c := range cs {
 		for {
-			it, got := c.Next(1 << 30)
+			it, got := c.Next(1 << 20)
 			if got != Taken {
 				break
 			}

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/ebb-lang/ebb/checkpoint"
@@ -64,6 +66,25 @@ func (r *Run) Actors() []Actor {
 		out = append(out, r.keeper, r.keeper.storage)
 	}
 	return out
+}
+
+// String tells where each task stands, for messages about runs that do not end.
+func (r *Run) String() string {
+	var s strings.Builder
+	for _, t := range r.tasks {
+		fmt.Fprintf(&s, "%s: ended %v, over %v, full %v, final %v, announced %d, chunk %d\n", t.name, t.ended, t.over, t.full(), t.snaps.final, len(t.snaps.announced), t.chunk)
+		if t.feed != nil {
+			fmt.Fprintf(&s, "  feed: %d waiting, %d old, chunk %d\n", len(t.feed.items)-t.feed.next, len(t.feed.old), t.feed.chunk)
+		}
+		for i, in := range t.inputs {
+			p := &t.gate.inputs[i]
+			fmt.Fprintf(&s, "  %s from %d of %d: %d items, old %v, ended %v, idle %v, watermark %d\n", in.edge.ID, in.from, in.fromWidth, in.ch.Len(), in.old, p.ended, p.idle, p.w)
+		}
+		for _, n := range t.nodes {
+			fmt.Fprintf(&s, "  node %s: watermark %d, owes %v, done %v, queue %d, after %d\n", n.id, n.w, n.owes, n.done, len(n.queue), len(n.after))
+		}
+	}
+	return s.String()
 }
 
 // Over is closed when the run has ended by itself: no actor is to be stepped any more.

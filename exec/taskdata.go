@@ -141,6 +141,9 @@ func (t *Task) data() taskData {
 	if g := t.gate; g != nil {
 		d.gate = gateData{g.w, g.idle, g.ended, g.halted}
 		for i, p := range g.inputs {
+			if p.gone {
+				continue
+			}
 			in := t.inputs[i]
 			d.inputs = append(d.inputs, inputData{in.edge.ID, in.from, in.fromWidth, in.old, p.w, p.idle, p.ended, p.short})
 		}

@@ -96,6 +96,13 @@ func (w *world) run(l life) (done bool, err error) {
 		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash})
 	}
 	w.lives++
+	if testing.Verbose() {
+		from := checkpoint.ID(0)
+		if launched != nil && launched.From != nil {
+			from = launched.From.ID
+		}
+		w.t.Logf("from %d: %+v: %v", from, l, err)
+	}
 	if launched != nil && launched.From != nil && launched.Setup.From != nil {
 		w.restored++
 		w.flight += launched.Setup.From.Rows()

@@ -14,6 +14,9 @@ import (
 // patience is how long a run may make no progress while something outside (a reader behind a buffer, a clock) may still wake a task.
 const patience = 10 * time.Second
 
+// mostSteps ends a run that goes round in circles.
+const mostSteps = 300_000
+
 // Clock is the time of a simulation. It moves by steps, and jumps where nothing else is to be done.
 type Clock struct{ At int64 }
 
@@ -84,6 +87,9 @@ func (s *scheduler) turn() error {
 		}
 		if s.steps++; s.Crash > 0 && s.steps >= s.Crash {
 			return ErrCrash
+		}
+		if s.steps > mostSteps {
+			return fmt.Errorf("seed %d: no end after %d steps\n%s", s.Seed, s.steps, s.run)
 		}
 		if s.Each != nil {
 			s.Each(s.run)
