@@ -76,7 +76,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		l.Graph = c.Graph(lib, env)
 		return l, nil
 	}
-	so := checkpoint.Options{Owner: o.Owner, Together: o.Together}
+	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), Owner: o.Owner, Together: o.Together}
 	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
 		so.Keep = int(n)
 	}

@@ -151,12 +151,17 @@ func (s *fileSink) partition(part string) (*outFile, error) {
 		return o, nil
 	}
 	dir := filepath.Join(s.path, filepath.FromSlash(part))
-	if err := s.makeFolder(dir); err != nil {
-		return nil, err
+	if s.stage == nil {
+		if err := s.makeFolder(dir); err != nil {
+			return nil, err
+		}
 	}
-	o := &outFile{name: filepath.Join(dir, "part-0"+s.ext)}
 	part = strings.Clone(part)
-	s.files[part], s.order = o, append(s.order, o)
+	o := &outFile{key: part, name: filepath.Join(dir, "part-0"+s.ext)}
+	s.mu.Lock()
+	s.files[part] = o
+	s.mu.Unlock()
+	s.order = append(s.order, o)
 	return o, nil
 }
 

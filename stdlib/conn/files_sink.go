@@ -1,23 +1,17 @@
 package conn
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Writing files: encoders make blocks of text in parallel, the sink only writes them. A file is written under a hidden
@@ -41,7 +35,7 @@ func (e *OutputError) Error() string {
 func (e *OutputError) Unwrap() error { return e.Err }
 
 func outputError(path string, err error) error {
-	if err == nil || errors.Is(err, exec.ErrReaderGone) {
+	if _, known := errors.AsType[*OutputError](err); err == nil || known || errors.Is(err, exec.ErrReaderGone) {
 		return err
 	}
 	return &OutputError{path, err}
@@ -57,13 +51,23 @@ type fileSink struct {
 	keep   bool     // append
 	parts  []string // names of the parts, nil for one file
 
-	files map[string]*outFile // by partition; "" for one file
-	order []*outFile
-	open  int
-	clock int64
-	zips  []*gzip.Writer // for the next file
-	made  []string       // folders
-	done  bool
+	files  map[string]*outFile // by partition; "" for one file
+	order  []*outFile
+	open   int
+	clock  int64
+	zips   []*gzip.Writer // for the next file
+	made   []string       // folders
+	swept  bool           // what a killed run left was removed, or a checkpoint still needs it
+	unlock func()
+	done   bool
+
+	// In a run that takes checkpoints, from the first one on; see files_stage.go and files_commit.go.
+	stage   *stage
+	mu      sync.Mutex  // guards the following, done, and changes of files
+	sealed  []*interval // that a checkpoint may need, ascending
+	cleared bool        // files of an earlier run were removed
+	temps   []string    // names of temporary files
+	rooted  atomic.Bool // the folders above path are durable
 }
 
 // maxOpen is how many partition files are open at a time.
@@ -89,7 +93,10 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 	}
 	if w.Parts != nil {
 		s.parts = w.PartNames
-		return s, s.openFolder()
+		if err := s.openFolder(); err != nil {
+			return nil, err
+		}
+		return s, s.lock(filepath.Join(s.path, ".lock"))
 	}
 	o := &outFile{name: s.path, stdout: s.path == stdio}
 	if !o.stdout {
@@ -111,7 +118,17 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 		}
 	}
 	s.files[""], s.order = o, []*outFile{o}
-	return s, s.openFile(o)
+	if !o.stdout && !o.direct {
+		dir, base := filepath.Split(o.name)
+		if err := s.lock(filepath.Join(dir, "."+base+".lock")); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.openFile(o); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // packFor returns the compression of an output.
@@ -128,190 +145,9 @@ func packFor(option, path string) (string, error) {
 	return pack, err
 }
 
-// systemFile reports whether a path names an open file, such as /dev/stdout or /proc/self/fd/3: whatever it leads to is
-// written to, never replaced.
-func systemFile(path string) bool {
-	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
-}
-
-// linked returns what a path leads to if it is a symbolic link: that file is replaced, not the link.
-func linked(path string) string {
-	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !systemFile(path) {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return real
-		}
-	}
-	return path
-}
-
-// outFile is one file that is being written.
-type outFile struct {
-	name   string
-	temp   string
-	stdout bool
-	direct bool      // a device or a named pipe: written as it is, without a temporary
-	f      io.Writer // nil while it is not open
-	close  []func() error
-	begun  bool // its header is written or not wanted; that of standard output comes with the first rows
-	used   int64
-}
-
-// temporaries tells the temporary files of one process apart.
-var temporaries atomic.Int64
-
-// openFile opens o, for the first time or again.
-func (s *fileSink) openFile(o *outFile) error {
-	switch {
-	case o.stdout:
-		o.f = pipe{s.env.Stdout}
-	case o.direct:
-		f, err := s.env.FS.Append(o.name)
-		if err != nil {
-			return outputError(o.name, err)
-		}
-		o.f, o.close = pipe{f}, append(o.close, f.Close)
-	default:
-		var f exec.File
-		var err error
-		if o.temp == "" {
-			dir, base := filepath.Split(o.name)
-			s.sweep(dir, base)
-			o.temp = filepath.Join(dir, fmt.Sprintf(".%s.tmp-%d-%d", base, os.Getpid(), temporaries.Add(1)))
-			if err := s.adopt(o); err != nil {
-				return err
-			}
-			f, err = s.env.FS.Create(o.temp)
-		} else {
-			f, err = s.env.FS.Append(o.temp)
-		}
-		if err != nil {
-			return outputError(o.name, err)
-		}
-		o.f, o.close = f, append(o.close, f.Close)
-	}
-	switch s.pack {
-	case "gzip":
-		var z *gzip.Writer
-		if n := len(s.zips); n > 0 {
-			z, s.zips = s.zips[n-1], s.zips[:n-1]
-			z.Reset(o.f)
-		} else {
-			z = gzip.NewWriter(o.f)
-		}
-		o.f, o.close = z, append(o.close, func() error {
-			s.zips = append(s.zips, z)
-			return z.Close()
-		})
-	case "zstd":
-		z, err := zstd.NewWriter(o.f, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return outputError(o.name, err)
-		}
-		o.f, o.close = z, append(o.close, z.Close)
-	}
-	s.open++
-	if o.begun || o.stdout {
-		return nil
-	}
-	return s.begin(o)
-}
-
-// begin writes the header.
-func (s *fileSink) begin(o *outFile) error {
-	o.begun = true
-	return s.write(o, s.header)
-}
-
-// adopt looks at the file that `append: true` adds to.
-func (s *fileSink) adopt(o *outFile) error {
-	if !s.keep {
-		return nil
-	}
-	info, err := s.env.FS.Stat(o.name)
-	if err != nil || info.Size() == 0 {
-		return nil
-	}
-	o.begun = true
-	if s.pack != "" || len(s.header) == 0 {
-		return nil
-	}
-	f, err := s.env.FS.Open(o.name)
-	if err != nil {
-		return outputError(o.name, err)
-	}
-	defer f.Close()
-	head := make([]byte, 64<<10)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return outputError(o.name, err)
-	}
-	line, _, _ := bytes.Cut(trimMark(head[:n]), []byte{'\n'})
-	want := bytes.TrimRight(s.header, "\r\n")
-	if !bytes.Equal(bytes.TrimRight(line, "\r"), want) && len(s.header) < len(head) {
-		return &OutputError{o.name, fmt.Errorf("the file has the header %q, the rows to append have %q", line, want)}
-	}
-	return nil
-}
-
-// sweep removes temporaries that a killed run left.
-func (s *fileSink) sweep(dir, base string) {
-	if dir == "" {
-		dir = "."
-	}
-	entries, err := s.env.FS.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), "."+base+".tmp-")
-		pid, _, _ := strings.Cut(rest, "-")
-		if n, err := strconv.Atoi(pid); ok && err == nil && !alive(n) {
-			s.env.FS.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
-}
-
-// alive reports whether a process may still run.
-func alive(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	err = p.Signal(syscall.Signal(0))
-	return !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH)
-}
-
-// shut closes o but keeps its temporary.
-func (s *fileSink) shut(o *outFile) error {
-	if o.f == nil {
-		return nil
-	}
-	var first error
-	for i := len(o.close) - 1; i >= 0; i-- {
-		if err := o.close[i](); err != nil && first == nil {
-			first = err
-		}
-	}
-	o.f, o.close = nil, nil
-	s.open--
-	return outputError(o.name, first)
-}
-
-func (s *fileSink) write(o *outFile, b []byte) error {
-	if !o.begun {
-		if err := s.begin(o); err != nil {
-			return err
-		}
-	}
-	if len(b) == 0 {
-		return nil
-	}
-	_, err := o.f.Write(b)
-	return outputError(o.name, err)
-}
-
 // Write writes the lines of an encoded batch.
 func (s *fileSink) Write(b *vec.Batch) error {
+	s.sweepOnce()
 	lines := b.Cols[0].Strs
 	if b.Block == nil && b.N > 0 { // the batch was gathered on its way
 		x := *b
@@ -323,7 +159,8 @@ func (s *fileSink) Write(b *vec.Batch) error {
 	if s.parts == nil {
 		o := s.order[0]
 		if b.Sel == nil {
-			err := s.write(o, b.Block)
+			err := s.put(o, b.Block)
+			o.rows += int64(b.N)
 			if b.Free != nil && err == nil {
 				b.Free(b)
 			}
@@ -370,6 +207,7 @@ func (s *fileSink) runs(b *vec.Batch, lines []string, to func(row int) (*outFile
 			file, from = o, at
 		}
 		ends = at + len(lines[r])
+		o.rows++
 	}
 	if file == nil {
 		return nil
@@ -406,15 +244,40 @@ func (s *fileSink) room() error {
 	return s.shut(oldest)
 }
 
-// Finish gives all files their names.
-func (s *fileSink) Finish() error {
+// sweepOnce removes what a killed run left, unless the run goes on from a checkpoint.
+func (s *fileSink) sweepOnce() {
+	if s.swept {
+		return
+	}
+	s.swept = true
 	for _, o := range s.order {
-		if err := s.write(o, nil); err != nil { // the header comes also without rows
-			return err
+		if !o.stdout && !o.direct {
+			s.sweep(o.name)
+		}
+	}
+	if s.parts != nil {
+		s.sweep(s.stageName())
+	}
+}
+
+// Finish gives all files their names. In a run that takes checkpoints the last of them does it.
+func (s *fileSink) Finish() error {
+	s.sweepOnce()
+	for _, o := range s.order {
+		if !o.begun {
+			if err := s.put(o, nil); err != nil { // the header comes also without rows
+				return err
+			}
 		}
 		if err := s.shut(o); err != nil {
 			return err
 		}
+	}
+	if s.stage != nil {
+		s.mu.Lock()
+		s.done = true
+		s.mu.Unlock()
+		return nil
 	}
 	for _, o := range s.order {
 		if err := s.publish(o); err != nil {
@@ -423,96 +286,35 @@ func (s *fileSink) Finish() error {
 	}
 	s.done = true
 	if s.parts != nil && !s.keep {
-		return s.clearFolder(s.path, s.parts)
-	}
-	return nil
-}
-
-// publish gives a file its name, or adds it to the file that is there.
-func (s *fileSink) publish(o *outFile) error {
-	if o.stdout || o.temp == "" {
-		return nil
-	}
-	info, err := s.env.FS.Stat(o.name)
-	if !s.keep || err != nil || info.Size() == 0 {
-		if err := s.env.FS.Rename(o.temp, o.name); err != nil {
-			return outputError(o.name, err)
-		}
-		o.temp = ""
-		return nil
-	}
-	if err := s.addTo(o, info); err != nil {
-		return outputError(o.name, err)
-	}
-	err = s.env.FS.Remove(o.temp)
-	o.temp = ""
-	return outputError(o.name, err)
-}
-
-func (s *fileSink) addTo(o *outFile, info fs.FileInfo) (err error) {
-	from, err := s.env.FS.Open(o.temp)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	old, err := s.env.FS.Open(o.name)
-	if err != nil {
-		return err
-	}
-	last := []byte{'\n'}
-	_, err = old.ReadAt(last, info.Size()-1)
-	old.Close()
-	if err != nil {
-		return err
-	}
-	to, err := s.env.FS.Append(o.name)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			to.Truncate(info.Size())
-		}
-		if e := to.Close(); err == nil {
-			err = e
-		}
-	}()
-	if s.pack == "" && last[0] != '\n' {
-		if _, err = to.Write([]byte{'\n'}); err != nil {
+		if err := s.clearFolder(s.path, s.parts); err != nil {
 			return err
 		}
 	}
-	_, err = io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from})
-	return err
+	s.release()
+	return nil
 }
 
 // Close removes what was not finished.
 func (s *fileSink) Close() error {
+	defer s.release()
 	var first error
 	for _, o := range s.order {
 		if err := s.shut(o); err != nil && first == nil && o.stdout {
 			first = err
 		}
 		if o.temp != "" {
-			s.env.FS.Remove(o.temp)
+			s.discard(o.temp)
 			o.temp = ""
 		}
 	}
+	if s.stage != nil {
+		return s.closeStaged()
+	}
 	if !s.done {
+		s.release()
 		for i := len(s.made) - 1; i >= 0; i-- {
 			s.env.FS.Remove(s.made[i]) // fails where it is not empty, and that is right
 		}
 	}
 	return first
-}
-
-// pipe is standard output, or a device or pipe with a name.
-type pipe struct{ w io.Writer }
-
-func (p pipe) Write(b []byte) (int, error) {
-	n, err := p.w.Write(b)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		err = exec.ErrReaderGone
-	}
-	return n, err
 }

@@ -26,8 +26,8 @@ var outSchema = types.NewSchema(field("k", types.T(types.String).Null()), field(
 
 func outRows(rows ...[]any) *vec.Batch { return vec.FromRows(outSchema, rows) }
 
-// put opens a CSV output and writes the batches.
-func put(env *exec.Env, args map[string]any, batches ...*vec.Batch) (exec.Sink, error) {
+// openPut opens a CSV output.
+func openPut(env *exec.Env, args map[string]any) (exec.Sink, spec.Encoder, error) {
 	w := &spec.Write{Name: "out", Args: &types.ConnArgs{Args: args}, Schema: outSchema, Env: env}
 	if args["partition_by"] != nil {
 		w.PartNames = []string{"k", "odd?"}
@@ -41,22 +41,32 @@ func put(env *exec.Env, args map[string]any, batches ...*vec.Batch) (exec.Sink, 
 	}
 	e, err := newCSVEncoder(w)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, _ := csvOptions(w.Args)
 	s, err := openSink(w, ".csv", d.headerLine(w))
+	return s, e, err
+}
+
+func putBatch(s exec.Sink, e spec.Encoder, b *vec.Batch) error {
+	x, err := e.Encode(b)
+	if err != nil {
+		return err
+	}
+	if b.Sel != nil {
+		x = x.Gather([]uint32{0}) // loses its block
+	}
+	return s.Write(x)
+}
+
+// put opens a CSV output and writes the batches.
+func put(env *exec.Env, args map[string]any, batches ...*vec.Batch) (exec.Sink, error) {
+	s, e, err := openPut(env, args)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range batches {
-		x, err := e.Encode(b)
-		if err != nil {
-			return s, err
-		}
-		if b.Sel != nil {
-			x = x.Gather([]uint32{0}) // loses its block
-		}
-		if err := s.Write(x); err != nil {
+		if err := putBatch(s, e, b); err != nil {
 			return s, err
 		}
 	}
@@ -89,8 +99,7 @@ func TestSinkFile(t *testing.T) {
 	path := filepath.Join(dir, "out.csv")
 	s, err := put(testEnv(), map[string]any{"path": path}, outRows([]any{"a", int64(1)}), outRows([]any{"b", int64(2)}, []any{"c", int64(3)}).Select([]uint32{1}))
 	require.NoError(t, err)
-	require.Contains(t, tree(t, dir), ".out.csv.tmp-", "nothing is visible before the end")
-	require.NotContains(t, tree(t, dir), " ")
+	require.Regexp(t, `^\.out\.csv\.lock \.out\.csv\.tmp-\S+$`, tree(t, dir), "nothing is visible before the end")
 	require.NoError(t, s.Finish())
 	require.NoError(t, s.Close())
 	require.Equal(t, "out.csv", tree(t, dir))
@@ -111,11 +120,11 @@ func TestSinkFile(t *testing.T) {
 	require.Equal(t, "k,n\n", text(t, path))
 
 	// what a killed run left goes, what a living one has stays
-	writeFiles(t, dir, map[string]string{".out.csv.tmp-999999999-1": "x", fmt.Sprintf(".out.csv.tmp-%d-0", os.Getpid()): "x", ".out.csv.tmp-note": "x"})
+	writeFiles(t, dir, map[string]string{".out.csv.tmp-999999999-1": "x", fmt.Sprintf(".out.csv.tmp-%d-0", os.Getppid()): "x", ".out.csv.tmp-note": "x"})
 	s, err = put(testEnv(), map[string]any{"path": path})
 	require.NoError(t, err)
 	require.NoError(t, s.Finish())
-	require.Equal(t, fmt.Sprintf(".out.csv.tmp-%d-0 .out.csv.tmp-note out.csv", os.Getpid()), tree(t, dir))
+	require.Equal(t, fmt.Sprintf(".out.csv.tmp-%d-0 .out.csv.tmp-note out.csv", os.Getppid()), tree(t, dir))
 }
 
 func TestSinkAppend(t *testing.T) {

@@ -155,8 +155,8 @@ type Scan struct {
 	// source may use their memory again.
 	Transient bool
 	// Limit tells that only the first rows are needed; the source may ignore it. 0: all.
-	Limit int64
-	Hosts []*exec.Host // one a task
+	Limit    int64
+	Hosts    []*exec.Host // one a task
 	Env      *exec.Env
 	Failures func() *exec.Failures // one a task
 	// Restore is what the sources have saved, in the order of their tasks, when the run goes on from a checkpoint; nil: it

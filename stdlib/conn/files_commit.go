@@ -1,0 +1,434 @@
+package conn
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/zeebo/xxh3"
+)
+
+// Exactly once: an interval is put into the outputs when its checkpoint is durable, at the places that were fixed when it
+// was sealed, so that doing it twice does no harm. It stays in what is saved until a later checkpoint, with which the
+// grown outputs were flushed, is durable. After a restart the outputs are cut to what the checkpoint knows of, and what
+// it holds is put into them again.
+
+// Save seals what was written since the last checkpoint.
+func (s *fileSink) Save(w *checkpoint.Writer) error {
+	if o := s.files[""]; o != nil && (o.stdout || o.direct) {
+		return s.savePassing(o, w)
+	}
+	s.sweepOnce()
+	var err error
+	if s.stage == nil {
+		err = s.unstage(w.ID)
+	} else {
+		err = s.seal(w.ID)
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saved().save(w)
+	var grown []*interval
+	for _, in := range s.sealed {
+		if !in.applied {
+			s.sealFile(in, w)
+			continue
+		}
+		if in.followed == 0 {
+			in.followed = w.ID
+		}
+		if !in.flushed {
+			grown = append(grown, in)
+		}
+	}
+	if len(grown) > 0 {
+		w.Seal(nothing(grown[0]), func() error { return s.flush(grown) })
+	}
+	return nil
+}
+
+// nothing is an empty range: the flush is what matters, the bytes are still in the checkpoint.
+func nothing(in *interval) checkpoint.Sealed {
+	return checkpoint.Sealed{Path: in.extents[0].out.name, Sum: xxh3.Hash(nil)}
+}
+
+// sealFile makes the file of an interval part of a checkpoint. It may have to be read for that, a piece at a time.
+func (s *fileSink) sealFile(in *interval, w *checkpoint.Writer) {
+	if in.file == "" || in.again {
+		return
+	}
+	seal := func(w *checkpoint.Writer) {
+		flush := func() error { return s.flushFile(in) }
+		if in.durable.Load() {
+			flush = nil
+		}
+		w.Seal(checkpoint.Sealed{Path: in.file, Length: in.size, Sum: in.sum}, flush)
+	}
+	if in.summed {
+		seal(w)
+		return
+	}
+	sum, at, buf := xxh3.New(), int64(0), []byte(nil)
+	w.Later(func(w *checkpoint.Writer) bool {
+		if buf == nil {
+			buf = make([]byte, 512<<10)
+		}
+		b := buf[:min(int64(len(buf)), in.size-at)]
+		f, err := s.env.FS.Open(in.file)
+		if err == nil {
+			err = readAt(f, b, at, in.file)
+			f.Close()
+		}
+		if err != nil { // the flush, which cannot be left out, says it
+			w.Seal(checkpoint.Sealed{Path: in.file, Length: in.size}, func() error { return outputError(in.file, err) })
+			return false
+		}
+		sum.Write(b)
+		if at += int64(len(b)); at < in.size {
+			return true
+		}
+		in.sum, in.summed = sum.Sum64(), true
+		seal(w)
+		return false
+	})
+}
+
+// flushFile makes the file of an interval durable.
+func (s *fileSink) flushFile(in *interval) error {
+	if in.durable.Load() { // and perhaps gone
+		return nil
+	}
+	err := s.sync(in.file)
+	if err != nil { // what the system holds of it looks whole, and nobody would notice that the disk does not have it
+		s.env.FS.Remove(in.file)
+	}
+	for _, d := range s.folders(in.file) {
+		if err == nil {
+			err = s.env.FS.SyncDir(d)
+		}
+	}
+	if err != nil {
+		return outputError(in.file, err)
+	}
+	in.durable.Store(true)
+	s.rooted.Store(true)
+	return nil
+}
+
+func (s *fileSink) sync(name string) error {
+	f, err := s.env.FS.Open(name)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// flush makes durable what intervals have put into the outputs.
+func (s *fileSink) flush(list []*interval) error {
+	seen := map[string]bool{}
+	var files, dirs []string
+	add := func(to *[]string, name string) {
+		if !seen[name] {
+			seen[name] = true
+			*to = append(*to, name)
+		}
+	}
+	for _, in := range list {
+		for _, e := range in.extents {
+			add(&files, e.out.name)
+		}
+		for _, d := range in.names {
+			add(&dirs, d)
+		}
+	}
+	err := each(files, func(name string) error { return outputError(name, s.sync(name)) })
+	if err == nil {
+		err = each(dirs, func(name string) error { return outputError(name, s.env.FS.SyncDir(name)) })
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, in := range list {
+		in.flushed = true
+	}
+	return nil
+}
+
+// flushers is how many files are flushed at a time: the system makes one write of many flushes.
+const flushers = 16
+
+// each calls f for every name, for many at a time if there are many, and returns the first error.
+func each(names []string, f func(string) error) error {
+	if len(names) < flushers {
+		for _, n := range names {
+			if err := f(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	errs := make(chan error, flushers)
+	for k := range flushers {
+		go func() {
+			var first error
+			for i := k; i < len(names); i += flushers {
+				if err := f(names[i]); err != nil && first == nil {
+					first = err
+				}
+			}
+			errs <- first
+		}()
+	}
+	var first error
+	for range flushers {
+		if err := <-errs; err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Commit makes visible what was written up to a checkpoint that is durable.
+func (s *fileSink) Commit(id checkpoint.ID) error {
+	if o := s.files[""]; o != nil && (o.stdout || o.direct) {
+		return nil
+	}
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	if err := s.apply(id); err != nil {
+		return err
+	}
+	if done { // the checkpoint may be the last one, which no other follows
+		return s.settle()
+	}
+	return s.forget(func(in *interval) bool { return in.applied && in.followed > 0 && in.followed <= id })
+}
+
+// settle makes durable all that is in the outputs and forgets it.
+func (s *fileSink) settle() error {
+	s.mu.Lock()
+	var list []*interval
+	for _, in := range s.sealed {
+		if in.applied && !in.flushed {
+			list = append(list, in)
+		}
+	}
+	s.mu.Unlock()
+	if err := s.flush(list); err != nil {
+		return err
+	}
+	return s.forget(func(in *interval) bool { return in.flushed })
+}
+
+// forget drops intervals that are not needed any more, with their files.
+func (s *fileSink) forget(over func(*interval) bool) error {
+	s.mu.Lock()
+	var files []string
+	s.sealed = slices.DeleteFunc(s.sealed, func(in *interval) bool {
+		if !over(in) {
+			return false
+		}
+		if in.file != "" {
+			files = append(files, in.file)
+		}
+		return true
+	})
+	s.mu.Unlock()
+	for _, f := range files {
+		if err := s.discard(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return outputError(f, err)
+		}
+	}
+	return nil
+}
+
+// apply puts the intervals up to a checkpoint into the outputs.
+func (s *fileSink) apply(id checkpoint.ID) error {
+	s.mu.Lock()
+	var due []*interval
+	for _, in := range s.sealed {
+		if in.id <= id && !in.applied {
+			due = append(due, in)
+		}
+	}
+	clear := len(due) > 0 && s.parts != nil && !s.keep && !s.cleared
+	if clear { // files of an earlier run, or of after the checkpoint
+		s.cleared = true
+		if err := s.clearFolder(s.path, s.parts); err != nil {
+			s.mu.Unlock()
+			return err
+		}
+	}
+	s.mu.Unlock()
+	for _, in := range due {
+		var err error
+		if in.whole {
+			err = s.rename(in)
+		} else {
+			err = s.copy(in)
+		}
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		in.applied = true
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// rename makes the file of an interval the output. It keeps its own name, too, until the interval is forgotten: a
+// checkpoint that is being published may name it.
+func (s *fileSink) rename(in *interval) error {
+	o := in.extents[0].out
+	if in.again && !s.there(in.file) {
+		return s.inPlace(&in.extents[0])
+	}
+	from, err := s.temporary(o.name)
+	if err != nil {
+		return outputError(o.name, err)
+	}
+	if err := s.env.FS.Link(in.file, from); err != nil { // the system has no links
+		from = in.file
+	}
+	if err := s.env.FS.Rename(from, o.name); err != nil {
+		return outputError(o.name, err)
+	}
+	if from != in.file {
+		s.discard(from) // it stays where both were names of one file
+	}
+	in.names = append(in.names, s.folders(o.name)...)
+	return nil
+}
+
+func (s *fileSink) there(name string) bool {
+	_, err := s.env.FS.Stat(name)
+	return err == nil
+}
+
+// inPlace checks that an extent whose bytes are kept nowhere else is in its output.
+func (s *fileSink) inPlace(e *extent) error {
+	end := make([]byte, min(e.size, glance))
+	f, err := s.env.FS.Open(e.out.name)
+	if err == nil {
+		err = readAt(f, end, e.at+e.size-int64(len(end)), e.out.name)
+		f.Close()
+	}
+	if err != nil {
+		return outputError(e.out.name, err)
+	}
+	if xxh3.Hash(end) != e.tail {
+		return &OutputError{e.out.name, fmt.Errorf("its bytes up to %d are not those that were written; somebody else has changed it. %s", e.at+e.size, anew)}
+	}
+	return nil
+}
+
+const anew = "Start anew with --fresh"
+
+// copy writes the extents of an interval into the outputs.
+func (s *fileSink) copy(in *interval) error {
+	var from exec.File
+	gone := in.again && in.file != "" && !s.there(in.file)
+	if in.file != "" && !gone {
+		var err error
+		if from, err = s.env.FS.Open(in.file); err != nil {
+			return outputError(in.file, err)
+		}
+		defer from.Close()
+	}
+	for i := 0; i < len(in.extents); {
+		o := in.extents[i].out
+		n := i + 1
+		for n < len(in.extents) && in.extents[n].out == o {
+			n++
+		}
+		if err := s.copyTo(o, in, in.extents[i:n], from); err != nil {
+			return outputError(o.name, err)
+		}
+		i = n
+	}
+	return nil
+}
+
+// copyTo writes extents of one output.
+func (s *fileSink) copyTo(o *outFile, in *interval, list []extent, from exec.File) (err error) {
+	var to exec.File
+	defer func() {
+		if to != nil {
+			if e := to.Close(); err == nil {
+				err = e
+			}
+		}
+	}()
+	for i := range list {
+		e := &list[i]
+		if e.data == nil && from == nil {
+			if err := s.inPlace(e); err != nil {
+				return err
+			}
+			continue
+		}
+		if to == nil {
+			if to, err = s.openOutput(o, in, e.at == 0); err != nil {
+				return err
+			}
+		}
+		if e.data != nil {
+			if _, err = to.WriteAt(e.data, e.at); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err = io.Copy(io.NewOffsetWriter(to, e.at), io.NewSectionReader(from, e.off, e.size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openOutput opens an output to write into it. One that begins here replaces what has its name.
+func (s *fileSink) openOutput(o *outFile, in *interval, begins bool) (exec.File, error) {
+	if begins {
+		if s.parts != nil {
+			if err := s.env.FS.MkdirAll(filepath.Dir(o.name)); err != nil {
+				return nil, err
+			}
+		}
+		in.names = append(in.names, s.folders(o.name)...)
+		return s.env.FS.Create(o.name)
+	}
+	return s.env.FS.Edit(o.name)
+}
+
+// closeStaged ends a run that takes checkpoints. If it came to its end without a last one, its outputs are made whole.
+func (s *fileSink) closeStaged() error {
+	if s.done {
+		if err := s.seal(0); err != nil {
+			return err
+		}
+		if err := s.apply(^checkpoint.ID(0)); err != nil {
+			return err
+		}
+		return s.settle()
+	}
+	if g := s.stage; g.f != nil {
+		g.f.Close()
+		s.discard(g.name)
+	}
+	return nil // what is sealed may belong to a checkpoint that is durable
+}

@@ -1,0 +1,368 @@
+package conn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
+	"github.com/zeebo/xxh3"
+)
+
+// Crashes at every file operation of a run that writes with checkpoints: whatever is lost, the output is that of an
+// undisturbed run.
+
+var errCrash = errors.New("the machine is gone")
+
+// outputJob writes rows with checkpoints, over crashes.
+type outputJob struct {
+	t     *testing.T
+	args  map[string]any
+	batch []*vec.Batch // in order
+	save  []int        // after how many batches checkpoints are taken
+	fs    *disk.Sim
+	rnd   *rand.Rand
+
+	left   int  // operations until the crash; < 0: none
+	synced bool // it came during a flush
+
+	// What the store keeps.
+	state []byte
+	id    checkpoint.ID // of state
+	at    int           // batches that state includes
+	next  checkpoint.ID
+	torn  *tornCheckpoint
+	// After a crash the newest checkpoint may be one of which nobody knows that it is durable; before is the one before it.
+	unsure, before *tornCheckpoint
+
+	visible map[int]string // what can be seen after the commit of a checkpoint at so many batches; of the undisturbed run
+}
+
+// tornCheckpoint is one that may have reached the disk when the machine went.
+type tornCheckpoint struct {
+	id     checkpoint.ID
+	at     int
+	state  []byte
+	sealed []checkpoint.Sealed
+}
+
+func (j *outputJob) crashAfter(n int) {
+	j.left = n
+	j.fs.Before = func(op, name string) error {
+		if j.left == 0 {
+			j.synced = j.synced || op == "sync"
+			return errCrash
+		}
+		if j.left > 0 {
+			j.left--
+		}
+		return nil
+	}
+}
+
+// run goes on from what the store keeps to the end.
+func (j *outputJob) run() (err error) {
+	env := testEnv()
+	env.FS = j.fs
+	s, e, err := openPut(env, j.args)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := s.Close(); err == nil {
+			err = e
+		}
+	}()
+	from := 0
+	if j.state != nil {
+		if err := s.(exec.Saver).Load(checkpoint.NewReader(j.id, j.state)); err != nil {
+			return err
+		}
+		j.unsure = nil // Load has flushed what it needs
+		if err := s.(exec.Committer).Commit(j.id); err != nil {
+			return err
+		}
+		from = j.at
+		j.see(from)
+	}
+	for i := from; i <= len(j.batch); i++ {
+		for _, at := range j.save {
+			if at == i && at > from {
+				if err := j.checkpoint(s, i); err != nil {
+					return err
+				}
+			}
+		}
+		if i < len(j.batch) {
+			if err := putBatch(s, e, j.batch[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.Finish(); err != nil {
+		return err
+	}
+	return j.checkpoint(s, len(j.batch))
+}
+
+// checkpoint takes one; now and then it is aborted instead.
+func (j *outputJob) checkpoint(s exec.Sink, at int) error {
+	for {
+		j.next++
+		w := checkpoint.NewWriter(j.next, 0)
+		if err := s.(exec.Saver).Save(w); err != nil {
+			return err
+		}
+		for w.Continue() {
+		}
+		data, flush, sealed := w.Output()
+		if j.rnd.IntN(4) == 0 {
+			continue
+		}
+		j.torn = &tornCheckpoint{j.next, at, data, sealed}
+		for _, f := range flush {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		require.True(j.t, sealsFit(j.fs, sealed))
+		j.publish()
+		if err := s.(exec.Committer).Commit(j.next); err != nil {
+			return err
+		}
+		j.see(at)
+		return nil
+	}
+}
+
+func (j *outputJob) publish() {
+	j.id, j.at, j.state, j.torn = j.torn.id, j.torn.at, j.torn.state, nil
+}
+
+// sealsFit reports whether sealed ranges are what they were.
+func sealsFit(fs exec.FS, sealed []checkpoint.Sealed) bool {
+	for _, x := range sealed {
+		f, err := fs.Open(x.Path)
+		if err != nil {
+			return false
+		}
+		b := make([]byte, x.Length)
+		n, _ := f.ReadAt(b, x.Offset)
+		f.Close()
+		if n < len(b) || xxh3.Hash(b) != x.Sum {
+			return false
+		}
+	}
+	return true
+}
+
+// see checks what can be seen once a checkpoint is committed.
+func (j *outputJob) see(at int) {
+	have := contents(j.t, j.fs)
+	if want, ok := j.visible[at]; ok {
+		require.Equal(j.t, want, have)
+		return
+	}
+	j.visible[at] = have
+}
+
+// contents prints all files that can be seen, unpacked.
+func contents(t *testing.T, fs exec.FS) string {
+	var out []string
+	require.NoError(t, walk("out", fs, func(name string) {
+		f, err := fs.Open(name)
+		require.NoError(t, err)
+		defer f.Close()
+		var r io.Reader = f
+		if strings.HasSuffix(name, ".gz") {
+			r, err = gzip.NewReader(f)
+			require.NoError(t, err)
+		}
+		b, err := io.ReadAll(r)
+		require.NoError(t, err)
+		out = append(out, name+":\n"+string(b))
+	}))
+	sort.Strings(out)
+	return strings.Join(out, "")
+}
+
+// crash loses what was not flushed. A checkpoint that was being published may be there as a whole.
+func (j *outputJob) crash() {
+	if j.rnd.IntN(3) == 0 && !j.synced { // a process that is killed sees no flush fail
+		j.fs = j.fs.Kill()
+	} else {
+		j.fs = j.fs.Crash(j.rnd)
+	}
+	if x := j.unsure; x != nil && !sealsFit(j.fs, x.sealed) {
+		j.torn, j.unsure = j.before, nil
+		j.publish()
+	}
+	if x := j.torn; x != nil && j.rnd.IntN(2) == 0 && sealsFit(j.fs, x.sealed) {
+		j.before, j.unsure = &tornCheckpoint{id: j.id, at: j.at, state: j.state}, x
+		j.publish()
+	}
+	j.torn, j.synced = nil, false
+}
+
+func outputCases() map[string]map[string]any {
+	return map[string]map[string]any{
+		"file":      {"path": "out/a.csv"},
+		"gzip":      {"path": "out/a.csv.gz"},
+		"append":    {"path": "out/old.csv", "append": true},
+		"replace":   {"path": "out/old.csv"},
+		"parts":     {"path": "out", "partition_by": "k"},
+		"parts.gz":  {"path": "out", "partition_by": "k", "compression": "gzip"},
+		"parts.add": {"path": "out", "partition_by": "k", "append": true},
+	}
+}
+
+func newOutputJob(t *testing.T, args map[string]any, seed uint64) *outputJob {
+	fs := disk.NewSim()
+	for name, text := range map[string]string{"out/old.csv": "k,n\nold,1", "out/k=3/odd%3F=true/part-0.csv": "k,n\n3,99\n", "out/k=77/odd%3F=true/part-0.csv": "k,n\n77,1\n"} {
+		require.NoError(t, fs.MkdirAll(filepath.Dir(name)))
+		f, err := fs.Create(name)
+		require.NoError(t, err)
+		f.Write([]byte(text))
+		require.NoError(t, f.Sync())
+		f.Close()
+		for d := filepath.Dir(name); d != "."; d = filepath.Dir(d) {
+			require.NoError(t, fs.SyncDir(d))
+		}
+		require.NoError(t, fs.SyncDir("."))
+	}
+	j := &outputJob{t: t, args: args, fs: fs, rnd: rand.New(rand.NewPCG(7, seed)), visible: map[int]string{}, save: []int{2, 3, 5, 6, 8}}
+	for i := range 9 {
+		var rows [][]any
+		for k := range []int{1, 1, 3, 40, 2, 0, 60, 5, 1}[i] {
+			rows = append(rows, []any{fmt.Sprint((i + k) % (2 + i)), int64(100*i + k)})
+		}
+		j.batch = append(j.batch, outRows(rows...))
+	}
+	j.crashAfter(-1)
+	return j
+}
+
+func smallStage(t *testing.T) {
+	a, b := inlineBytes, spillBytes
+	inlineBytes, spillBytes = 60, 150
+	t.Cleanup(func() { inlineBytes, spillBytes = a, b })
+}
+
+func TestOutputsSurviveCrashes(t *testing.T) {
+	smallStage(t)
+	seeds, stride := 1, 6
+	if os.Getenv("EBB_LONG") != "" {
+		seeds, stride = 20, 1
+	}
+	for name, args := range outputCases() {
+		t.Run(name, func(t *testing.T) {
+			whole := newOutputJob(t, args, 1)
+			require.NoError(t, whole.run())
+			require.NotContains(t, whole.fs.String(), ".tmp-")
+			require.NotContains(t, whole.fs.String(), "lock")
+			for seed := range uint64(seeds) {
+				for n := int(seed); ; n += 1 + whole.rnd.IntN(stride) {
+					j := newOutputJob(t, args, seed+uint64(n)<<8)
+					j.visible = whole.visible
+					j.crashAfter(n)
+					err := j.run()
+					over := err == nil
+					for tries := 0; err != nil; tries++ {
+						require.ErrorIs(t, err, errCrash)
+						require.Less(t, tries, 50)
+						j.crash()
+						again := -1
+						if j.rnd.IntN(2) == 0 {
+							again = j.rnd.IntN(40)
+						}
+						j.crashAfter(again)
+						err = j.run()
+					}
+					require.Equal(t, contents(t, whole.fs), contents(t, j.fs), "crash at %d", n)
+					j.fs = j.fs.Crash(j.rnd) // it is durable, too
+					require.Equal(t, contents(t, whole.fs), contents(t, j.fs), "crash at the end after one at %d", n)
+					if over {
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// A run that never took a checkpoint, or whose checkpoints were all aborted, writes whole outputs at its end.
+func TestOutputsWithoutCheckpoint(t *testing.T) {
+	smallStage(t)
+	for name, args := range outputCases() {
+		t.Run(name, func(t *testing.T) {
+			want := ""
+			for _, saves := range []int{0, 1, 3} {
+				j := newOutputJob(t, args, 1)
+				env := testEnv()
+				env.FS = j.fs
+				s, e, err := openPut(env, args)
+				require.NoError(t, err)
+				for i, b := range j.batch {
+					if i < saves {
+						require.NoError(t, s.(exec.Saver).Save(checkpoint.NewWriter(checkpoint.ID(i+1), 0)))
+					}
+					require.NoError(t, putBatch(s, e, b))
+				}
+				require.NoError(t, s.Finish())
+				require.NoError(t, s.Close())
+				if saves == 0 {
+					want = contents(t, j.fs)
+				}
+				require.Equal(t, want, contents(t, j.fs))
+				require.NotContains(t, j.fs.String(), ".tmp-")
+			}
+		})
+	}
+}
+
+func TestOutputLocked(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range []map[string]any{{"path": filepath.Join(dir, "a.csv")}, {"path": filepath.Join(dir, "b"), "partition_by": "k"}} {
+		s, _, err := openPut(testEnv(), args)
+		require.NoError(t, err)
+		_, _, err = openPut(testEnv(), args)
+		require.EqualError(t, err, "cannot write "+args["path"].(string)+": another run is writing it; wait for that one, or stop it, or write elsewhere")
+		require.NoError(t, s.Close())
+		s, _, err = openPut(testEnv(), args)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
+	require.Equal(t, "", tree(t, dir))
+}
+
+// Damaged state is an error or nothing at all.
+func TestOutputDamaged(t *testing.T) {
+	smallStage(t)
+	j := newOutputJob(t, outputCases()["parts"], 1)
+	j.batch = j.batch[:5]
+	require.NoError(t, j.run())
+	for i := range j.state {
+		for _, x := range []byte{1, 0x80, 0xff} {
+			bad := bytes.Clone(j.state)
+			bad[i] ^= x
+			env := testEnv()
+			env.FS = j.fs.Kill()
+			s, _, err := openPut(env, j.args)
+			require.NoError(t, err)
+			s.(exec.Saver).Load(checkpoint.NewReader(1, bad))
+			s.Close()
+		}
+	}
+}
