@@ -624,3 +624,17 @@ func (s *Store) release() {
 	}
 	s.unlock()
 }
+
+// AsidesOf returns the folders of the rollbacks that must be taken back, the newest first, before an output can be cut to
+// what it was at checkpoint id. known is false if a fresh start lies between: outputs were replaced then, not cut.
+func (s *Store) AsidesOf(id ID) (folders []string, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.st.asides() {
+		if b := s.st.branches[n]; b.At < id && id <= b.Last {
+			folders = append(folders, s.aside(n))
+		}
+	}
+	e := s.st.entries[id]
+	return folders, e != nil && s.st.branches[e.info.Branch].Run == s.st.branches[s.st.branch].Run
+}

@@ -45,30 +45,33 @@ func Show(op Operator, out *Out) error {
 }
 
 // Node returns the node with a stable name, nil if there is none.
-func (g *Graph) Node(id string) *Node {
-	var find func(ports [][]Link) *Node
-	find = func(ports [][]Link) *Node {
+func (g *Graph) Node(id string) (found *Node) {
+	g.each(func(n *Node) {
+		if n.ID == id {
+			found = n
+		}
+	})
+	return found
+}
+
+// each calls f for every node.
+func (g *Graph) each(f func(*Node)) {
+	seen := map[*Node]bool{}
+	var visit func(ports [][]Link)
+	visit = func(ports [][]Link) {
 		for _, links := range ports {
 			for _, l := range links {
-				if l.Node == nil {
-					continue
-				}
-				if l.Node.ID == id {
-					return l.Node
-				}
-				if n := find(l.Node.Ports); n != nil {
-					return n
+				if l.Node != nil && !seen[l.Node] {
+					seen[l.Node] = true
+					f(l.Node)
+					visit(l.Node.Ports)
 				}
 			}
 		}
-		return nil
 	}
 	for _, gr := range g.Groups {
-		if n := find(gr.Ports); n != nil {
-			return n
-		}
+		visit(gr.Ports)
 	}
-	return nil
 }
 
 // Watermarks returns how far event time had come at each operator of a saved task; those that had not heard of it are not

@@ -32,7 +32,7 @@ func checkpointCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointDiff(), checkpointExport(), checkpointVerify(), checkpointDelete())
+	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointDiff(), checkpointExport(), checkpointVerify(), checkpointDelete(), checkpointRollback())
 	return cmd
 }
 
@@ -85,9 +85,18 @@ func foldersHere() string {
 // folder is an open checkpoint folder.
 type folder struct {
 	*checkpoint.Folder
-	dir  string
-	list []checkpoint.Info
+	blocks blocks
+	dir    string // as it was given
+	list   []checkpoint.Info
 }
+
+// blocks is where the blocks of checkpoints are read.
+type blocks interface {
+	Read(checkpoint.Ref) ([]byte, error)
+}
+
+// Read reads a block.
+func (f *folder) Read(r checkpoint.Ref) ([]byte, error) { return f.blocks.Read(r) }
 
 // openFolder opens a folder for reading and says on stderr what is damaged.
 func openFolder(dir string) (*folder, error) {
@@ -116,7 +125,7 @@ func openQuietly(dir string) (*folder, error) {
 	if err != nil {
 		return failed(err)
 	}
-	return &folder{Folder: r, dir: dir, list: r.List()}, nil
+	return &folder{Folder: r, blocks: r, dir: dir, list: r.List()}, nil
 }
 
 // find returns the checkpoint that a word of the command line means.
