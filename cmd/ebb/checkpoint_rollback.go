@@ -137,13 +137,15 @@ func (r *rollback) report(head checkpoint.ID, m *checkpoint.Manifest, done []exe
 		if d.Back > 0 {
 			words = append(words, fmt.Sprintf("%d bytes put back", d.Back))
 		}
+		output := r.path(m, d.Output)
 		switch {
 		case d.Why != "":
+			output = d.Output
 			words = []string{"not undone: " + d.Why}
 		case len(words) == 0:
 			words = []string{"as it was"}
 		}
-		fmt.Printf("%s: %s\n", r.path(m, d.Output), strings.Join(words, ", "))
+		fmt.Printf("%s: %s\n", output, strings.Join(words, ", "))
 	}
 	if head > m.ID {
 		fmt.Printf("the checkpoints after it stay: `ebb checkpoint rollback %s %d` goes forward again\n", r.name, head)
