@@ -137,6 +137,7 @@ func (w *Writer) Continue() bool {
 		p.later = nil
 	}
 	p.chunks = append(p.chunks, x.buf)
+	w.flush, w.sealed, w.delta = append(w.flush, x.flush...), append(w.sealed, x.sealed...), w.delta || x.delta
 	return w.Pending()
 }
 

@@ -26,6 +26,7 @@ type world struct {
 	clock    *sim.Clock
 	rng      *rand.Rand
 	script   string
+	trace    func(op, name string)
 	taken    int // checkpoints published
 	lives    int
 	restored int   // lives that went on from a checkpoint
@@ -69,7 +70,10 @@ func (w *world) run(l life) (done bool, err error) {
 	env.StepRows = func() int { return 1 + steps.IntN(l.rows) }
 	ops := 0
 	crashed := false
-	w.fs.Before = func(string, string) error {
+	w.fs.Before = func(op, name string) error {
+		if w.trace != nil {
+			w.trace(op, name)
+		}
 		if ops++; l.crashAt > 0 && ops >= l.crashAt {
 			crashed = true
 			return sim.ErrCrash
