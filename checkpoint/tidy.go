@@ -10,9 +10,6 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
 
-// maxRoom bounds the zeros that are made ahead.
-const maxRoom = 16 << 20
-
 // Tidy does what is not urgent: it makes the next segment ahead of need, changes to it, removes segments that nothing
 // needs and carries out requests of other processes (see RequestDelete). Call it after each Commit.
 func (s *Store) Tidy() error {
@@ -240,19 +237,16 @@ func (s *Store) removeAll(dir string) {
 	s.fs.Remove(dir)
 }
 
-// room makes zeros ahead, for the next two checkpoints of the size of the last one.
+// room makes zeros ahead, for several checkpoints of the size of the last one. For large ones it is not worth it: they
+// would be written twice, and writing the journal is little beside them.
 func (s *Store) room() error {
-	if s.o.RoomBytes < 0 {
-		return nil
-	}
-	want := min(max(2*s.size, s.o.RoomBytes/2), maxRoom)
-	if s.seg.room >= s.seg.base+want {
+	if s.o.RoomBytes < 0 || s.size > s.o.RoomBytes/4 || s.seg.room >= s.seg.base+2*s.size+page {
 		return nil
 	}
 	if err := s.write(); err != nil {
 		return err
 	}
-	if err := s.seg.makeRoom(s.seg.base + 2*want); err != nil {
+	if err := s.seg.makeRoom(s.seg.base + s.o.RoomBytes); err != nil {
 		return s.fail("making room for checkpoints", err)
 	}
 	return s.flush()
