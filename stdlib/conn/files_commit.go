@@ -65,7 +65,7 @@ func (s *fileSink) sealFile(in *interval, w *checkpoint.Writer) {
 	if in.file == "" || in.again {
 		return
 	}
-	seal := func(w *checkpoint.Writer) {
+	seal := func() {
 		flush := func() error { return s.flushFile(in) }
 		if in.durable.Load() {
 			flush = nil
@@ -73,11 +73,14 @@ func (s *fileSink) sealFile(in *interval, w *checkpoint.Writer) {
 		w.Seal(checkpoint.Sealed{Path: in.file, Length: in.size, Sum: in.sum}, flush)
 	}
 	if in.summed {
-		seal(w)
+		seal()
 		return
 	}
 	sum, at, buf := xxh3.New(), int64(0), []byte(nil)
-	w.Later(func(w *checkpoint.Writer) bool {
+	w.Later(func(*checkpoint.Writer) bool { // which takes bytes only: what is sealed is told to w
+		if w.Aborted() {
+			return false
+		}
 		if buf == nil {
 			buf = make([]byte, 512<<10)
 		}
@@ -96,7 +99,7 @@ func (s *fileSink) sealFile(in *interval, w *checkpoint.Writer) {
 			return true
 		}
 		in.sum, in.summed = sum.Sum64(), true
-		seal(w)
+		seal()
 		return false
 	})
 }
