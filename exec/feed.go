@@ -24,7 +24,7 @@ type fed struct {
 const allPorts = -1
 
 func (f *feed) push(port int, it Item) {
-	if it.Kind == Rows {
+	if it.Kind != ChunkEnd && it.Kind != End {
 		it.N = f.chunk
 	}
 	f.items = append(f.items, fed{port, it})
@@ -77,14 +77,12 @@ func (f *feed) take(max int) fed {
 // before reports whether the first old item comes before x.
 func (f *feed) before(x *fed) bool {
 	switch x.Kind {
-	case Rows:
-		return f.old[0].N <= x.N
 	case ChunkEnd:
 		return f.old[0].N < x.N
 	case End:
 		return true
 	}
-	return false
+	return f.old[0].N <= x.N // a watermark, too, was told after the rows that were in flight
 }
 
 // waiting returns what is not taken yet.

@@ -75,7 +75,8 @@ func (o *Out) Idle(idle bool) {
 }
 
 // Chunk tells that the rows that follow belong to chunk n of the source's input. Sources that read in chunks say so
-// before the first rows of each: after a restore, rows of a chunk that were in flight come before those read then.
+// before anything else of each: after a restore, rows that were in flight come before those of the same chunk that are
+// read then, and before the watermark.
 func (o *Out) Chunk(n int64) {
 	if o.feed != nil {
 		o.feed.chunk = n

@@ -166,6 +166,7 @@ type block struct {
 func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 	if t.again {
 		t.again = false
+		out.Chunk(t.next)
 		t.retell(out)
 	}
 	for t.file < len(t.files) && t.next >= t.files[t.file].first+t.files[t.file].pieces {

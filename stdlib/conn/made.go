@@ -126,6 +126,7 @@ func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 	s := t.split
 	if t.again {
 		t.again = false
+		out.Chunk(t.chunk)
 		t.retell(out)
 	}
 	if t.batch == nil {
