@@ -119,18 +119,34 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 
 // open opens the folder of an earlier run and finds what to go on from.
 func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launch, so checkpoint.Options) (checkpoint.ID, error) {
+	from := checkpoint.ID(0)
 	if o.From != "" {
-		id, err := l.find(env, o.From)
-		if err != nil {
+		var err error
+		if from, err = l.find(env, o.From); err != nil {
 			return 0, err
 		}
-		so.From = id
 	}
 	store, rec, err := checkpoint.Open(env.FS, l.Dir, so)
+	var damaged *checkpoint.DamageError
+	if from != 0 && errors.As(err, &damaged) {
+		so.From = from
+		store, rec, err = checkpoint.Open(env.FS, l.Dir, so)
+	}
 	if err != nil {
 		return 0, err
 	}
 	l.store = store
+	if from != 0 && from != store.Head() {
+		r, err := Rollback(store, from, lib, env)
+		if err != nil {
+			return 0, err
+		}
+		rec.Newest, rec.Info = r.To, infoOf(store, from)
+	} else if rec.Newest != nil && !o.Fresh {
+		if _, err := undoOutputs(store, rec.Newest, lib, env); err != nil {
+			return 0, err
+		}
+	}
 	for _, x := range rec.LeftOut {
 		l.Notes = append(l.Notes, x.String())
 	}
@@ -156,6 +172,15 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 		l.Setup.From = &exec.Restore{Manifest: m, Read: store.Read, Drop: drop}
 	}
 	return store.NextID()
+}
+
+func infoOf(s *checkpoint.Store, id checkpoint.ID) checkpoint.Info {
+	for _, i := range s.List() {
+		if i.ID == id {
+			return i
+		}
+	}
+	return checkpoint.Info{}
 }
 
 // find returns the id of a checkpoint that is given as number, name or -N.

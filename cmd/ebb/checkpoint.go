@@ -85,18 +85,9 @@ func foldersHere() string {
 // folder is an open checkpoint folder.
 type folder struct {
 	*checkpoint.Folder
-	blocks blocks
-	dir    string // as it was given
-	list   []checkpoint.Info
+	dir  string // as it was given
+	list []checkpoint.Info
 }
-
-// blocks is where the blocks of checkpoints are read.
-type blocks interface {
-	Read(checkpoint.Ref) ([]byte, error)
-}
-
-// Read reads a block.
-func (f *folder) Read(r checkpoint.Ref) ([]byte, error) { return f.blocks.Read(r) }
 
 // openFolder opens a folder for reading and says on stderr what is damaged.
 func openFolder(dir string) (*folder, error) {
@@ -125,7 +116,7 @@ func openQuietly(dir string) (*folder, error) {
 	if err != nil {
 		return failed(err)
 	}
-	return &folder{Folder: r, blocks: r, dir: dir, list: r.List()}, nil
+	return &folder{r, dir, r.List()}, nil
 }
 
 // find returns the checkpoint that a word of the command line means.

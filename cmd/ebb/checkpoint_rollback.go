@@ -13,6 +13,8 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func checkpointRollback() *cobra.Command {
@@ -52,7 +54,6 @@ type rollback struct {
 	name  string // of the folder, as it was given
 	here  string // where the command was called
 	store *checkpoint.Store
-	f     *folder
 }
 
 func openRollback(name, dir string) (*rollback, error) {
@@ -64,61 +65,32 @@ func openRollback(name, dir string) (*rollback, error) {
 	if err != nil {
 		return nil, &status{exitFailed, fmt.Errorf("cannot open the checkpoints in %s: %w", name, err)}
 	}
-	return &rollback{name, here, s, &folder{dir: name, blocks: s, list: s.List()}}, nil
+	return &rollback{name, here, s}, nil
 }
 
 // to makes checkpoint id the head, and the outputs what they were at it.
 func (r *rollback) to(id checkpoint.ID) error {
-	failed := func(err error) error {
+	m, err := r.store.Manifest(id)
+	if err == nil {
+		err = enter(m)
+	}
+	if err != nil {
 		return &status{exitFailed, fmt.Errorf("cannot go to checkpoint %d in %s: %w", id, r.name, err)}
 	}
-	target, err := r.store.Manifest(id)
+	done, err := planner.Rollback(r.store, id, stdlib.New(), exec.OS())
+	if refused, ok := errors.AsType[*planner.RefusedError](err); ok {
+		return &status{exitFailed, refused}
+	}
 	if err != nil {
-		return failed(err)
+		return &status{exitOutput, fmt.Errorf("%w; the same command again goes on with it", err)}
 	}
-	back, known := r.store.AsidesOf(id)
-	if !known {
-		return failed(errors.New("a fresh start lies between, which has replaced the outputs; `ebb run --from` goes on from it all the same if they are removed"))
-	}
-	l, err := r.f.look(target)
-	if err != nil {
-		return err
-	}
-	head := r.store.Head()
-	if head != 0 && head != id {
-		if err := r.settle(head); err != nil {
-			return failed(fmt.Errorf("the outputs of checkpoint %d must be complete before: %w", head, err))
-		}
-	}
-	if _, err := l.g.UndoSinks(target, r.store.Read, "", back); err != nil { // while nothing has changed
-		return failed(err)
-	}
-	if err := r.store.Rollback(id); err != nil {
-		return &status{exitOutput, err}
-	}
-	done, err := l.g.UndoSinks(target, r.store.Read, r.store.Aside(), back)
-	if err != nil {
-		return &status{exitOutput, fmt.Errorf("the outputs are not back at checkpoint %d yet, the same command again goes on: %w", id, err)}
-	}
-	r.report(head, target, done)
+	r.report(done)
 	return nil
 }
 
-// settle commits what belongs to the head: a run that was killed may have left that to the next one.
-func (r *rollback) settle(head checkpoint.ID) error {
-	m, err := r.store.Manifest(head)
-	if err != nil {
-		return err
-	}
-	l, err := r.f.look(m)
-	if err != nil {
-		return err
-	}
-	return l.g.SettleSinks(m, r.store.Read)
-}
-
 // report says what was done, and what could not be.
-func (r *rollback) report(head checkpoint.ID, m *checkpoint.Manifest, done []exec.Undone) {
+func (r *rollback) report(done *planner.RolledBack) {
+	head, m := done.From, done.To
 	word := "back"
 	if head < m.ID {
 		word = "forward"
@@ -129,7 +101,7 @@ func (r *rollback) report(head checkpoint.ID, m *checkpoint.Manifest, done []exe
 	}
 	fmt.Printf("went %s from checkpoint %d to %d%s, taken %s ago: after row %d of the input, %d rows in flight\n",
 		word, head, m.ID, name, span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
-	for _, d := range done {
+	for _, d := range done.Outputs {
 		var words []string
 		if d.Cut > 0 {
 			words = append(words, fmt.Sprintf("%d bytes (%d rows) cut off and set aside", d.Cut, d.Rows))

@@ -1,57 +1,45 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
-	"github.com/ebb-lang/ebb/lang/syntax"
-	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
-// script reads the script of a checkpoint.
-func (f *folder) script(m *checkpoint.Manifest) (*planner.SavedScript, error) {
-	if m.Script.IsZero() {
-		return nil, errors.New("the checkpoint holds no script")
-	}
-	data, err := f.Read(m.Script)
-	if err != nil {
-		return nil, err
-	}
-	return planner.DecodeScript(data)
+// look is a checkpoint with its script compiled, to read states with the operators that wrote them.
+type look struct {
+	f *folder
+	m *checkpoint.Manifest
+	c *planner.Compiled
+	g *exec.Graph
 }
 
-// compile compiles the script of a checkpoint as its run did. Paths in it are relative to the run's directory, which
-// becomes that of the process.
-func (f *folder) compile(m *checkpoint.Manifest) (*planner.Compiled, *exec.Env, error) {
-	failed := func(err error) (*planner.Compiled, *exec.Env, error) {
-		return nil, nil, &status{exitFailed, fmt.Errorf("cannot read the script of checkpoint %d in %s: %w", m.ID, f.dir, err)}
-	}
-	s, err := f.script(m)
-	if err != nil {
-		return failed(err)
-	}
-	if m.Dir != "" {
-		if err := os.Chdir(m.Dir); err != nil {
-			return failed(fmt.Errorf("the run's directory %s cannot be entered: %w", m.Dir, reason(err)))
-		}
-	}
+// look compiles the script of a checkpoint as its run did. Paths in it are relative to the run's directory, which becomes
+// that of the process.
+func (f *folder) look(m *checkpoint.Manifest) (*look, error) {
 	env := exec.OS()
-	o := planner.Options{Set: s.Set, Parallelism: max(m.Width, 1), Spread: true, Print: &types.ConnArgs{Name: "console", Args: map[string]any{"format": "jsonl"}}}
-	c, diags, err := planner.Compile(s.Name, s.Text, stdlib.New(), env, o)
+	err := enter(m)
+	var c *planner.Compiled
+	if err == nil {
+		c, err = planner.CompileSaved(m, f.Read, stdlib.New(), env)
+	}
 	if err != nil {
-		return failed(err)
+		return nil, &status{exitFailed, fmt.Errorf("cannot read the script of checkpoint %d in %s: %w", m.ID, f.dir, err)}
 	}
-	if c == nil {
-		for _, d := range diags {
-			if d.Severity == syntax.SevError {
-				return failed(fmt.Errorf("it no longer compiles: %s (an input may have gone; a source with a `schema` needs none)", d.Message))
-			}
-		}
+	return &look{f, m, c, c.Graph(stdlib.New(), env)}, nil
+}
+
+// enter changes to the directory of a run.
+func enter(m *checkpoint.Manifest) error {
+	if m.Dir == "" {
+		return nil
 	}
-	return c, env, nil
+	if err := os.Chdir(m.Dir); err != nil {
+		return fmt.Errorf("the run's directory %s cannot be entered: %w", m.Dir, reason(err))
+	}
+	return nil
 }

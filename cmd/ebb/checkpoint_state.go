@@ -12,7 +12,6 @@ import (
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/planner"
-	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func checkpointState() *cobra.Command {
@@ -90,26 +89,10 @@ func stageOf(m *checkpoint.Manifest, word string) (string, error) {
 	return "", &status{exitFailed, fmt.Errorf("checkpoint %d holds no state of %q; it holds that of %s", m.ID, word, strings.Join(names, ", "))}
 }
 
-// look is a checkpoint with its script compiled, to read states with the operators that wrote them.
-type look struct {
-	f *folder
-	m *checkpoint.Manifest
-	c *planner.Compiled
-	g *exec.Graph
-}
-
 // stateRows are the rows that a state stands for.
 type stateRows struct {
 	planner.Stateful
 	batches []*vec.Batch
-}
-
-func (f *folder) look(m *checkpoint.Manifest) (*look, error) {
-	c, env, err := f.compile(m)
-	if err != nil {
-		return nil, err
-	}
-	return &look{f, m, c, c.Graph(stdlib.New(), env)}, nil
 }
 
 // state reads the state of a stage, of all its tasks.
