@@ -16,7 +16,8 @@ type Writer struct {
 	// Parent is the checkpoint that a delta may build on; 0: everything must be written.
 	Parent ID
 
-	// AtOnce is about how many bytes are written at once: what is more goes by Later. Piece is how many a call of what
+	// AtOnce is about how many bytes are written at once: what is more goes by Later. Below 0 everything goes so, and as
+	// a delta however large that is, for tests. Piece is how many a call of what
 	// was given to Later writes: few enough that rows do not wait for it.
 	AtOnce, Piece int
 

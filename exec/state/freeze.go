@@ -76,11 +76,11 @@ func (k *tracker) done(s *scan) {
 	}
 }
 
-// since returns the units that a delta on a checkpoint consists of, of all units; ok is false if everything is to be
-// written.
-func (k *tracker) since(parent checkpoint.ID, units int) (set vec.Bitmap, ok bool) {
+// since returns the units that a delta on w.Parent consists of, of all units; ok is false if everything is to be written:
+// where more than a quarter has changed, deltas would soon be more than it.
+func (k *tracker) since(w *checkpoint.Writer, units int) (set vec.Bitmap, ok bool) {
 	for i, f := range k.frozen {
-		if parent == 0 || f.id != parent {
+		if w.Parent == 0 || f.id != w.Parent {
 			continue
 		}
 		k.frozen = k.frozen[i:] // no later one builds on an older one
@@ -89,7 +89,7 @@ func (k *tracker) since(parent checkpoint.ID, units int) (set vec.Bitmap, ok boo
 			union(set, g.dirty)
 		}
 		union(set, k.dirty)
-		if 4*set.Count() <= units {
+		if 4*set.Count() <= units || w.AtOnce < 0 {
 			return set, true
 		}
 	}
@@ -215,32 +215,38 @@ func (s *scan) writeAll(w *checkpoint.Writer) {
 	}
 }
 
+// unitsPerPiece bounds a piece of a set: units that lie far apart take longer than their bytes.
+const unitsPerPiece = 2048
+
 // writeSet writes those of the set that were not kept.
 func (s *scan) writeSet(w *checkpoint.Writer) {
-	at := s.next >> 6
-	word := s.set[at] &^ s.kept[at] & (^uint64(0) << (s.next & 63))
-	for looked := 0; w.Len() < w.Piece; {
-		if word == 0 {
-			if at++; at == len(s.set) {
-				s.next = s.units
-				return
+	most := w.Piece
+	w.Append(func(p []byte) []byte {
+		for n := 0; n < unitsPerPiece && len(p) < most; n++ {
+			u := s.nextOf()
+			if u >= s.units {
+				break
 			}
-			if looked++; looked > 1<<14 { // nothing there: also that takes time
-				s.next = at << 6
-				return
-			}
-			word = s.set[at] &^ s.kept[at]
-			continue
+			p = appendUnit(p, u-s.last, s.unit(u))
+			s.last = u
+			s.next = u + 1
 		}
-		u := at<<6 + bits.TrailingZeros64(word)
-		word &= word - 1
-		w.Append(func(p []byte) []byte { return appendUnit(p, u-s.last, s.unit(u)) })
-		s.last = u
-		s.next = u + 1
+		return p
+	})
+}
+
+// nextOf moves next to the next unit of the set that was not kept; if there is none, to the end.
+func (s *scan) nextOf() int {
+	word := ^uint64(0) << (s.next & 63)
+	for at := s.next >> 6; at < len(s.set); at++ {
+		if word &= s.set[at] &^ s.kept[at]; word != 0 {
+			s.next = at<<6 + bits.TrailingZeros64(word)
+			return s.next
+		}
+		word = ^uint64(0)
 	}
-	if s.next >= s.units {
-		s.next = s.units
-	}
+	s.next = s.units
+	return s.next
 }
 
 // appendUnit appends a number and bytes.
@@ -302,7 +308,7 @@ func (r *Rows) Freeze(w *checkpoint.Writer) {
 		r.track = &tracker{shift: blockBits, size: size}
 	}
 	how := uint64(inPieces)
-	set, ok := r.track.since(w.Parent, int(r.n))
+	set, ok := r.track.since(w, int(r.n))
 	if ok {
 		how = changed
 		w.Delta()
@@ -351,7 +357,7 @@ func (a *Arena) Freeze(w *checkpoint.Writer) {
 	}
 	units := a.saved() << granuleShift
 	how := uint64(inPieces)
-	set, ok := a.track.since(w.Parent, units)
+	set, ok := a.track.since(w, units)
 	if ok {
 		how = changed
 		w.Delta()

@@ -373,13 +373,37 @@ func textSound(w []uint64, a *Arena) bool {
 	return n <= inlineBytes || a.has(w[1], n)
 }
 
-// makeIndex makes the index of the rows anew.
+// makeIndex makes the index of the rows anew. A large one is made part by part, so that the memory at hand stays small.
 func (t *Table) makeIndex() {
-	t.index.init()
-	if t.Len() > splitRows {
-		t.index.makeParts(t.eachHash)
+	x := &t.index
+	x.init()
+	if t.Len() <= splitRows {
+		t.eachHash(x.insert)
+		return
 	}
-	t.eachHash(t.index.insert)
+	var many [Groups]int
+	t.eachHash(func(hash uint64, _ uint32) { many[Group(hash)]++ })
+	var ends [Groups]int
+	end := 0
+	for g, n := range many {
+		ends[g] = end
+		end += n
+	}
+	all := make([]uint64, end) // what goes into the slots, by part
+	t.eachHash(func(hash uint64, id uint32) {
+		at := &ends[Group(hash)]
+		all[*at] = uint64(tagOf(hash))<<32 | uint64(id+1)
+		*at++
+	})
+	x.parts, x.shift, x.n = make([]part, Groups), 64-groupBits, len(all)
+	for g, n := range many {
+		p := &x.parts[g]
+		p.slots = make([]uint64, max(firstSlots, 1<<bits.Len(uint(2*n))))
+		for _, s := range all[:n] {
+			p.put(uint32(s>>32), uint32(s)-1)
+		}
+		all = all[n:]
+	}
 }
 
 func (t *Table) eachHash(f func(hash uint64, id uint32)) {
@@ -387,16 +411,6 @@ func (t *Table) eachHash(f func(hash uint64, id uint32)) {
 		if t.rows.Live(id) {
 			f(t.Hash(id), id)
 		}
-	}
-}
-
-// makeParts makes a part for each key group, with room for the rows that each calls its function for.
-func (x *index) makeParts(each func(func(hash uint64, id uint32))) {
-	x.parts, x.shift = make([]part, Groups), 64-groupBits
-	var many [Groups]int
-	each(func(hash uint64, _ uint32) { many[Group(hash)]++ })
-	for i, n := range many {
-		x.parts[i].slots = make([]uint64, max(firstSlots, 1<<bits.Len(uint(2*n))))
 	}
 }
 
@@ -451,10 +465,46 @@ func (t *Timers) Load(c *checkpoint.Reader, end uint32) error {
 // Save writes the rows in the order in which they came, those of a batch in order of time.
 func (u *Buffer) Save(w *checkpoint.Writer) {
 	runs := u.inOrder()
-	w.Uint(uint64(len(runs)))
-	for _, r := range runs {
-		w.Append(func(p []byte) []byte { return vec.AppendBlock(p, r.rest()) })
+	batches := make([]*vec.Batch, len(runs))
+	for i, r := range runs {
+		batches[i] = r.rest()
 	}
+	SaveBatches(w, batches)
+}
+
+// SaveBatches writes batches, what does not fit at once in pieces.
+func SaveBatches(w *checkpoint.Writer, batches []*vec.Batch) {
+	w.Uint(uint64(len(batches)))
+	size := 0
+	for _, b := range batches {
+		size += b.Bytes()
+	}
+	write := func(w *checkpoint.Writer) bool {
+		if len(batches) > 0 {
+			w.Append(func(p []byte) []byte { return vec.AppendBlock(p, batches[0]) })
+			batches = batches[1:]
+		}
+		return len(batches) > 0
+	}
+	if !w.Fits(size) {
+		w.Later(write)
+		return
+	}
+	for write(w) {
+	}
+}
+
+// LoadBatches reads what SaveBatches wrote; see LoadBatch.
+func LoadBatches(c *checkpoint.Reader, ts []types.Type) []*vec.Batch {
+	var out []*vec.Batch
+	for range c.Count(4) {
+		b := LoadBatch(c, ts)
+		if b == nil {
+			return nil
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // inOrder returns the runs in the order in which they came.
@@ -470,14 +520,11 @@ func (r *run) rest() *vec.Batch { return r.b.Select(r.sel[r.at:]) }
 // Load reads what Save wrote. The rows have columns of the types.
 func (u *Buffer) Load(c *checkpoint.Reader, ts []types.Type) error {
 	*u = Buffer{}
-	for range c.Count(2) {
-		b := LoadBatch(c, ts)
-		if c.Err() == nil && b.Time == nil {
+	for _, b := range LoadBatches(c, ts) {
+		if b.Time == nil {
 			c.Fail("kept rows have no event time")
-		}
-		if c.Err() != nil {
 			*u = Buffer{}
-			return c.Err()
+			break
 		}
 		u.Add(b)
 	}

@@ -98,6 +98,7 @@ func (s *ordered) place(key uint32, t int64) uint32 {
 	id := state.None
 	if h := *s.head(key); h != 0 {
 		id = uint32(h) - 1
+		s.rows.Touch(id)
 		if w := s.rows.At(id); s.size == 0 && t > s.due(w) {
 			s.finish(id)
 			id = state.None
@@ -127,6 +128,7 @@ func (s *ordered) finish(id uint32) {
 
 func (s *ordered) setTimer(id uint32, at int64) {
 	if s.timed {
+		s.rows.Touch(id)
 		*s.rows.Word(id, spTimer) = uint64(at)
 		s.timers.Set(at, id)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 func (s *spans) save(w *checkpoint.Writer) {
-	s.keys.Save(w)
-	s.rows.Save(w)
+	s.keys.Freeze(w)
+	s.rows.Freeze(w)
 	s.calls.save(w)
 	s.out.sent.Freeze(w)
 	saveIDs(w, s.ready)

@@ -131,6 +131,7 @@ func (s *session) place(key uint32, t, horizon int64, flush func()) uint32 {
 		}
 		if chosen == state.None {
 			chosen = id
+			s.rows.Touch(id)
 			w[spFirst], w[spLast] = uint64(min(first, t)), uint64(max(last, t))
 			continue
 		}
@@ -147,6 +148,7 @@ func (s *session) place(key uint32, t, horizon int64, flush func()) uint32 {
 
 // absorb makes two sessions one.
 func (s *session) absorb(id, other uint32) {
+	s.rows.Touch(id)
 	w, o := s.rows.At(id), s.rows.At(other)
 	w[spFirst] = uint64(min(int64(w[spFirst]), int64(o[spFirst])))
 	w[spLast] = uint64(max(int64(w[spLast]), int64(o[spLast])))
@@ -168,6 +170,7 @@ func (s *session) touch(id uint32) {
 	if !s.updating {
 		return
 	}
+	s.rows.Touch(id)
 	w := s.rows.At(id)
 	if w[spFlags]&spanDirty == 0 && (s.early || w[spFlags]&spanFired != 0) {
 		w[spFlags] |= spanDirty
@@ -176,6 +179,7 @@ func (s *session) touch(id uint32) {
 }
 
 func (s *session) setTimer(id uint32, at int64) {
+	s.rows.Touch(id)
 	*s.rows.Word(id, spTimer) = uint64(at)
 	s.timers.Set(at, id)
 }
@@ -189,6 +193,7 @@ func (s *session) due() bool {
 	if !s.isOpen(t) {
 		return true // of a session that is no more, or went on
 	}
+	s.rows.Touch(t.ID)
 	w := s.rows.At(t.ID)
 	end := s.end(w)
 	switch over := s.w == types.MaxInstant; {
@@ -235,6 +240,8 @@ func (s *session) Drain(out *exec.Out) (bool, error) {
 
 // revise gives out the changes of all sessions that have changed.
 func (s *session) revise(out *exec.Out) error {
+	s.rows.TouchAll(s.gone)
+	s.rows.TouchAll(s.dirty)
 	if len(s.gone) > 0 {
 		keys := make([]uint32, len(s.gone))
 		for i, id := range s.gone {

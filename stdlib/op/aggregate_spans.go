@@ -72,8 +72,12 @@ func (s *spans) add(key uint32, t int64) uint32 {
 func (s *spans) close(id uint32) {
 	w := s.rows.At(id)
 	h := s.head(uint32(w[spKey]))
+	s.rows.Touch(id)
+	s.keys.Rows().Touch(uint32(w[spKey]))
 	for *h != uint64(id)+1 {
-		h = s.rows.Word(uint32(*h)-1, spNext)
+		before := uint32(*h) - 1
+		s.rows.Touch(before)
+		h = s.rows.Word(before, spNext)
 	}
 	*h = w[spNext]
 	w[spFlags] &^= spanOpen
@@ -90,11 +94,13 @@ func (s *spans) isOpen(t state.Timer) bool {
 
 // free forgets a span that was closed, and its key if it was the last.
 func (s *spans) free(id uint32) {
+	s.rows.Touch(id)
 	s.calls.free(s.rows, s.off, []uint32{id})
 	w := s.rows.At(id)
 	state.FreeText(w[spSent:], &s.out.sent)
 	key := uint32(w[spKey])
 	s.rows.Delete(id)
+	s.keys.Rows().Touch(key)
 	n := s.held(key)
 	if *n--; *n == 0 {
 		s.keys.Delete(key)

@@ -55,16 +55,14 @@ func (s *sorter) Save(w *checkpoint.Writer) error {
 	w.Uint(uint64(len(ends)))
 	for _, end := range ends {
 		w.Int(end)
-		w.Uint(uint64(len(s.open[end])))
+		var rows, keys []*vec.Batch
 		for _, part := range s.open[end] {
-			saveBatch(w, part.b)
-			saveBatch(w, &vec.Batch{N: part.b.N, Cols: part.keys})
+			rows, keys = append(rows, part.b), append(keys, &vec.Batch{N: part.b.N, Cols: part.keys})
 		}
+		state.SaveBatches(w, rows)
+		state.SaveBatches(w, keys)
 	}
-	w.Uint(uint64(len(s.ready)))
-	for _, b := range s.ready {
-		saveBatch(w, b)
-	}
+	state.SaveBatches(w, s.ready)
 	w.Int(s.given)
 	return nil
 }
@@ -72,30 +70,22 @@ func (s *sorter) Save(w *checkpoint.Writer) error {
 // Load reads what Save wrote.
 func (s *sorter) Load(r *checkpoint.Reader) error {
 	s.open, s.ready = map[int64][]sortable{}, nil
-	for range r.Count(2) {
+	for range r.Count(3) {
 		end := r.Int()
-		for range r.Count(8) {
-			b, keys := state.LoadBatch(r, s.cols), state.LoadBatch(r, s.keys)
-			if r.Err() == nil && b.N != keys.N {
-				r.Fail("%d rows have %d keys", b.N, keys.N)
+		rows, keys := state.LoadBatches(r, s.cols), state.LoadBatches(r, s.keys)
+		for i, b := range rows {
+			if r.Err() == nil && (len(rows) != len(keys) || b.N != keys[i].N) {
+				r.Fail("rows and their keys are not as many")
 			}
 			if r.Err() != nil {
 				return r.Err()
 			}
-			s.open[end] = append(s.open[end], sortable{b, keys.Cols})
+			s.open[end] = append(s.open[end], sortable{b, keys[i].Cols})
 		}
 	}
-	for range r.Count(4) {
-		if b := state.LoadBatch(r, s.cols); b != nil {
-			s.ready = append(s.ready, b)
-		}
-	}
+	s.ready = state.LoadBatches(r, s.cols)
 	s.given = r.Int()
 	return r.Err()
-}
-
-func saveBatch(w *checkpoint.Writer, b *vec.Batch) {
-	w.Append(func(p []byte) []byte { return vec.AppendBlock(p, b) })
 }
 
 // columnTypes returns the types of the columns of a schema.

@@ -113,7 +113,7 @@ func TestAggregateIsSaved(t *testing.T) {
 		"sessions of some length": {windows: []*types.Window{{Kind: types.Session, Size: 5, Max: 6}, {Kind: types.Session, Size: 10, Max: 25}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			examples(t, 3, func(rt *rapid.T) {
+			examples(t, max(3, len(c.windows)), func(rt *rapid.T) {
 				a := drawTest(rt, c.windows)
 				a.args.Emit, a.args.Late, a.args.Retain = c.emit, c.late, c.retain
 				if c.retracts {
