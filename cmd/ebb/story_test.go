@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
 
 // built is the folder of the binary that all stories share.
@@ -48,7 +51,8 @@ func ebbDir(t testing.TB) string {
 }
 
 // TestStories runs the command lines of testdata/*.txtar. `exits CODE COMMAND…` is `exec` with the exit status that is
-// expected; `flip FILE OFFSET` damages a byte.
+// expected; `damage DIR ID` damages a state that only that
+// checkpoint needs.
 func TestStories(t *testing.T) {
 	dir := ebbDir(t)
 	testscript.Run(t, testscript.Params{
@@ -58,17 +62,13 @@ func TestStories(t *testing.T) {
 			return binaryFiles(e.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"flip": func(ts *testscript.TestScript, not bool, args []string) {
+			"damage": func(ts *testscript.TestScript, not bool, args []string) {
 				if not || len(args) != 2 {
-					ts.Fatalf("usage: flip FILE OFFSET")
+					ts.Fatalf("usage: damage DIR ID")
 				}
-				at, err := strconv.Atoi(args[1])
+				id, err := strconv.ParseUint(args[1], 10, 64)
 				ts.Check(err)
-				path := ts.MkAbs(args[0])
-				data, err := os.ReadFile(path)
-				ts.Check(err)
-				data[at] ^= 0xff
-				ts.Check(os.WriteFile(path, data, 0o666))
+				ts.Check(damage(ts.MkAbs(args[0]), checkpoint.ID(id)))
 			},
 			"exits": func(ts *testscript.TestScript, not bool, args []string) {
 				if not || len(args) < 2 {
@@ -89,6 +89,26 @@ func TestStories(t *testing.T) {
 			},
 		},
 	})
+}
+
+// damage turns a byte of the first state of a checkpoint.
+func damage(dir string, id checkpoint.ID) error {
+	f, err := checkpoint.OpenReader(disk.OS{}, dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, err := f.Manifest(id)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "0001-000.seg")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	data[m.Tasks[0].Nodes[0].Blocks[0].Offset+50] ^= 0xff
+	return os.WriteFile(path, data, 0o666)
 }
 
 // binaryFiles writes the inputs that cannot stand in a text: random.bin, wide.csv (UTF-16), cut.csv.gz (its end is
