@@ -38,7 +38,11 @@ func (c Test) frozen(t T, script []Input, want []string) {
 func (f *freezer) between(t T, r *run) {
 	if len(f.open) > 0 {
 		w := f.open[0]
-		switch more := w.Continue(); {
+		more := true
+		for n := []int{2, 5, 20, 100}[w.ID%4]; more && n > 0; n-- {
+			more = w.Continue()
+		}
+		switch {
 		case w.ID%7 == 3 && f.at[w.ID]+2 < r.calls:
 			w.Abort()
 			f.open = f.open[1:]
