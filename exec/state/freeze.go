@@ -139,16 +139,22 @@ func (s *scan) unit(u int) []byte {
 	return unitOf(s.blocks[u>>s.k.shift], uint64(u), s.k.shift, s.k.size)
 }
 
-// unitOf returns the bytes of a unit of a block; a block that is longer than its units are is one unit.
+// unitOf returns the bytes of a unit of a block.
 func unitOf(block []byte, u uint64, shift uint, size int) []byte {
-	if len(block) > size<<shift {
-		return block
-	}
 	if len(block) == 0 {
 		return []byte{}
 	}
+	size = unitSize(len(block), shift, size)
 	from := min(int(u&(1<<shift-1))*size, len(block))
 	return block[from:min(from+size, len(block))]
+}
+
+// unitSize returns the size of the units of a block of length bytes: in a large one they are larger.
+func unitSize(length int, shift uint, size int) int {
+	if length <= size<<shift {
+		return size
+	}
+	return (length>>shift + 16) &^ 15 // a slot of a set lies in one unit
 }
 
 func (s *scan) keep(u uint32) {
@@ -209,9 +215,10 @@ func (s *scan) writeAll(w *checkpoint.Writer) {
 			s.block, s.off = s.block+1, 0
 		}
 	}
-	s.next = s.block<<s.k.shift + min(s.off/s.k.size, 1<<s.k.shift)
 	if s.block == len(s.blocks) {
 		s.next = s.units
+	} else {
+		s.next = s.block<<s.k.shift + s.off/unitSize(len(s.blocks[s.block]), s.k.shift, s.k.size)
 	}
 }
 
@@ -335,8 +342,15 @@ const (
 	granule      = chunkBytes >> granuleShift
 )
 
+// touch tells that n bytes at ref are about to change, all of a large chunk.
 func (a *Arena) touch(ref uint64, n int) {
 	if a.track == nil {
+		return
+	}
+	if c := ref >> 16; len(a.chunks[c]) > chunkBytes {
+		for g := range uint32(1 << granuleShift) {
+			a.track.touch(uint32(c)<<granuleShift | g)
+		}
 		return
 	}
 	first := int(ref&0xffff) * 8
@@ -345,8 +359,15 @@ func (a *Arena) touch(ref uint64, n int) {
 	}
 }
 
+// touchAt tells that the slot that begins at at of the piece ref is about to change.
+func (a *Arena) touchAt(ref uint64, at int) {
+	c := ref >> 16
+	at += int(ref&0xffff) * 8
+	a.track.touch(uint32(c)<<granuleShift | uint32(at/unitSize(len(a.chunks[c]), granuleShift, granule)))
+}
+
 // Freeze writes the pieces as they are now, what does not fit at once in pieces of its own: all, or what has changed
-// since w.Parent. Pieces must not be changed while they are kept.
+// since w.Parent. Pieces that change while they are kept must be touched before.
 func (a *Arena) Freeze(w *checkpoint.Writer) {
 	if a.track == nil && w.Fits(a.bytes) {
 		a.Save(w)
@@ -395,3 +416,11 @@ func (k *tracker) forget() {
 
 // Freeze writes the lists as they are now; see Table.Freeze. The owners save their words.
 func (l *Lists) Freeze(w *checkpoint.Writer) { l.nodes.Freeze(w) }
+
+// Freeze writes the sets as they are now; see Table.Freeze. The owners save their words.
+func (s *Sets) Freeze(w *checkpoint.Writer) {
+	if s.dict != nil {
+		s.dict.Freeze(w)
+	}
+	s.arena.Freeze(w)
+}

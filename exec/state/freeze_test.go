@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // whole saves at once what is not tracked.
@@ -31,7 +34,7 @@ func TestFreeze(t *testing.T) {
 		var a, b freezable
 		var change func()
 		make := func() freezable { return NewRows(3) }
-		switch rapid.IntRange(0, 2).Draw(t, "memory") {
+		switch rapid.IntRange(0, 3).Draw(t, "memory") {
 		case 0:
 			x, y := NewRows(3), NewRows(3)
 			a, b = x, y
@@ -92,6 +95,43 @@ func TestFreeze(t *testing.T) {
 				v := rapid.Uint64().Draw(t, "value")
 				x.Append(ox[o : o+ListWords])[1] = v
 				y.Append(oy[o : o+ListWords])[1] = v
+			}
+		case 3:
+			counted := rapid.Bool().Draw(t, "counted")
+			ts := []types.Type{types.T(rapid.SampledFrom([]types.Kind{types.Int, types.String}).Draw(t, "kind"))}
+			x, y := NewSets(ts, counted), NewSets(ts, counted)
+			a, b = x, y
+			make = func() freezable { return NewSets(ts, counted) }
+			var ox, oy Rows
+			for _, o := range []*Rows{&ox, &oy} {
+				o.width = SetWords
+				o.Add()
+				o.Add()
+			}
+			change = func() {
+				o := uint32(rapid.IntRange(0, 1).Draw(t, "owner"))
+				if rapid.IntRange(0, 20).Draw(t, "free") == 0 {
+					x.Free(ox.At(o))
+					y.Free(oy.At(o))
+					return
+				}
+				n := rapid.SampledFrom([]int{1, 2, 10, 2000}).Draw(t, "values")
+				from := rapid.IntRange(0, 20000).Draw(t, "from")
+				col := vec.New(ts[0], n)
+				owners := []uint32{}
+				for i := range n {
+					if owners = append(owners, o); col.Ints != nil {
+						col.Ints[i] = int64(from + i)
+					} else {
+						col.Strs[i] = fmt.Sprint(from + i)
+					}
+				}
+				delta := int64(1)
+				if counted && rapid.IntRange(0, 2).Draw(t, "cut") == 0 {
+					delta = -1
+				}
+				x.Add(&ox, 0, owners, n, identity(n), []*vec.Column{col}, delta)
+				y.Add(&oy, 0, owners, n, identity(n), []*vec.Column{col}, delta)
 			}
 		}
 		type taken struct {

@@ -414,15 +414,7 @@ func (t *Table) eachHash(f func(hash uint64, id uint32)) {
 	}
 }
 
-// Save writes the sets; the owners save their words.
-func (s *Sets) Save(w *checkpoint.Writer) {
-	if s.dict != nil {
-		s.dict.Save(w)
-	}
-	s.arena.Save(w)
-}
-
-// Load reads what Save wrote.
+// Load reads what Freeze wrote.
 func (s *Sets) Load(c *checkpoint.Reader) error {
 	if s.dict != nil {
 		s.dict.Load(c)

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,7 @@ import (
 )
 
 // reload saves what there is, now and then, and loads it into into, which is returned; else it returns from.
-func reload[T interface{ Save(*checkpoint.Writer) }](t *rapid.T, from, into T, load func(c *checkpoint.Reader) error) T {
+func reload[T any](t *rapid.T, from, into T, load func(c *checkpoint.Reader) error) T {
 	if rapid.IntRange(0, 2).Draw(t, "reload") > 0 {
 		return from
 	}
@@ -23,9 +24,15 @@ func reload[T interface{ Save(*checkpoint.Writer) }](t *rapid.T, from, into T, l
 	return into
 }
 
-func saved(s interface{ Save(*checkpoint.Writer) }) []byte {
+func saved(s any) []byte {
 	w := checkpoint.NewWriter(1, 0)
-	s.Save(w)
+	switch s := s.(type) {
+	case interface{ Save(*checkpoint.Writer) }:
+		s.Save(w)
+	case freezable:
+		w.AtOnce = math.MaxInt
+		s.Freeze(w)
+	}
 	data, _, _ := w.Output()
 	return data
 }

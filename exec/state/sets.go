@@ -116,12 +116,14 @@ func (s *Sets) wordsOf(n int, rows []uint32, cols []*vec.Column) []uint64 {
 // hold and drop tell the dictionary that one more set has the value, or one less.
 func (s *Sets) hold(word uint64) {
 	if s.dict != nil {
+		s.dict.rows.Touch(uint32(word))
 		*s.dict.rows.Word(uint32(word), s.dict.off)++
 	}
 }
 
 func (s *Sets) drop(word uint64) {
 	if s.dict != nil {
+		s.dict.rows.Touch(uint32(word))
 		*s.dict.rows.Word(uint32(word), s.dict.off)--
 		s.loose = true
 	}

@@ -35,6 +35,13 @@ func (s *Sets) slots(o []uint64) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(p))), s.width<<log) // pieces are aligned
 }
 
+// touch tells that the slot that begins with word i is about to change; see freeze.go.
+func (s *Sets) touch(o []uint64, i int) {
+	if s.arena.track != nil {
+		s.arena.touchAt(o[setSlots]>>refShift, 8*i)
+	}
+}
+
 // release gives the slots of a set back.
 func (s *Sets) release(o []uint64) {
 	if log := uint(o[setSlots] & logMask); log > 0 {
@@ -100,6 +107,7 @@ next:
 				continue next
 			}
 		}
+		s.touch(o, int(at&mask))
 		slots[at&mask] = w
 		o[setSize]++
 		o[setDistinct]++
@@ -129,6 +137,7 @@ func (s *Sets) count(o []uint64, words []uint64, counts []int64, delta int64) {
 		for slots[2*at+1] != 0 && slots[2*at] != w {
 			at = (at + 1) & mask
 		}
+		s.touch(o, int(2*at))
 		before := int64(slots[2*at+1])
 		after := before + delta
 		slots[2*at], slots[2*at+1] = w, uint64(after)
@@ -149,7 +158,7 @@ func (s *Sets) count(o []uint64, words []uint64, counts []int64, delta int64) {
 		case after == 0:
 			o[setSize]--
 			s.drop(w)
-			closeGap(slots, at)
+			s.closeGap(o, slots, at)
 			switch log := uint(o[setSlots] & logMask); {
 			case o[setSize] == 0:
 				s.release(o)
@@ -161,8 +170,8 @@ func (s *Sets) count(o []uint64, words []uint64, counts []int64, delta int64) {
 	}
 }
 
-// closeGap empties the slot at gap, of slots with counts: a later one moves there if its home is not behind the gap.
-func closeGap(slots []uint64, gap uint64) {
+// closeGap empties the slot at gap, which was touched, of slots with counts: a later one moves there if its home is not behind the gap.
+func (s *Sets) closeGap(o, slots []uint64, gap uint64) {
 	mask := uint64(len(slots)/2 - 1)
 	for at := gap; ; {
 		at = (at + 1) & mask
@@ -173,6 +182,7 @@ func closeGap(slots []uint64, gap uint64) {
 		if home := vec.HashInt(int64(slots[2*at])); (at-home)&mask >= (at-gap)&mask {
 			slots[2*gap], slots[2*gap+1] = slots[2*at], slots[2*at+1]
 			gap = at
+			s.touch(o, int(2*gap))
 		}
 	}
 }

@@ -103,6 +103,8 @@ func (b *bench) moved(out map[string]any, of string, make func() spec.Aggregate,
 	w := checkpoint.NewWriter(1, 0)
 	a.Save(w)
 	g.Rows.Save(w)
+	for w.Continue() {
+	}
 	data, _, _ := w.Output()
 	r := checkpoint.NewReader(1, data)
 	loaded, rows := make(), state.NewRows(a.Words())

@@ -107,7 +107,7 @@ func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
 	}
 }
 
-func (d *distinct) Save(w *checkpoint.Writer) { d.sets.Save(w) }
+func (d *distinct) Save(w *checkpoint.Writer) { d.sets.Freeze(w) }
 
 func (d *distinct) Load(r *checkpoint.Reader) error { return d.sets.Load(r) }
 

@@ -165,7 +165,7 @@ func (m *multiset) Free(g Groups) {
 }
 
 // Save writes the rows of all groups. What the inner aggregate keeps is only there while results are made.
-func (m *multiset) Save(w *checkpoint.Writer) { m.sets.Save(w) }
+func (m *multiset) Save(w *checkpoint.Writer) { m.sets.Freeze(w) }
 
 func (m *multiset) Load(r *checkpoint.Reader) error { return m.sets.Load(r) }
 
