@@ -479,6 +479,7 @@ func SaveBatches(w *checkpoint.Writer, batches []*vec.Batch) {
 		return len(batches) > 0
 	}
 	if !w.Fits(size) {
+		batches = slices.Clone(batches) // the caller goes on with its own
 		w.Later(write)
 		return
 	}
