@@ -94,7 +94,7 @@ func (f *folder) printFlights(p *printer, id checkpoint.ID, edge, where string) 
 	switch {
 	case len(all) == 0:
 		return p.rows(types.Schema{})
-	case len(all) == 1:
+	case len(all) == 1 && (edge != "" || where != "" || p.format == "csv"):
 		return p.where(where, all[0].schema, all[0].rows...)
 	case p.format == "csv" || where != "":
 		return usage("the rows of several edges differ in their columns; name one of them: %s", edgeNames(all))

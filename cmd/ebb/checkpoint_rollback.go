@@ -91,16 +91,21 @@ func (r *rollback) to(id checkpoint.ID) error {
 // report says what was done, and what could not be.
 func (r *rollback) report(done *planner.RolledBack) {
 	head, m := done.From, done.To
-	word := "back"
-	if head < m.ID {
-		word = "forward"
+	went := fmt.Sprintf("went back from checkpoint %d to", head)
+	switch {
+	case head == m.ID:
+		went = "is at checkpoint"
+	case head == 0:
+		went = "went to checkpoint"
+	case head < m.ID:
+		went = fmt.Sprintf("went forward from checkpoint %d to", head)
 	}
 	name := ""
 	if m.Name != "" {
 		name = " (" + m.Name + ")"
 	}
-	fmt.Printf("went %s from checkpoint %d to %d%s, taken %s ago: after row %d of the input, %d rows in flight\n",
-		word, head, m.ID, name, span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
+	fmt.Printf("%s %d%s, taken %s ago: after row %d of the input, %d rows in flight\n",
+		went, m.ID, name, span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
 	for _, d := range done.Outputs {
 		var words []string
 		if d.Cut > 0 {

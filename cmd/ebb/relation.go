@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func (p *printer) array(s types.Schema, batches []*vec.Batch) error {
 
 // written is the error of writing to the standard output; that nobody reads it any more is none.
 func written(err error) error {
-	if err == nil || errors.Is(err, exec.ErrReaderGone) {
+	if err == nil || errors.Is(err, exec.ErrReaderGone) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return &status{exitOutput, fmt.Errorf("write the standard output: %w", err)}
