@@ -20,6 +20,7 @@ import (
 type checkpointFlags struct {
 	interval     time.Duration
 	mode, from   string
+	log          string
 	fresh, drain bool
 	allow        []string
 }
@@ -32,6 +33,8 @@ func (f *checkpointFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.from, "from", "", "go on from the `CHECKPOINT` with this number or name, or -N for the N-th before the newest")
 	fs.StringArrayVar(&f.allow, "allow-dropped", nil, "drop the state of `STAGE` if it does not fit the script any more; may be given several times")
 	fs.BoolVar(&f.drain, "drain", false, "at a signal end the input and flush windows instead of stopping for a later run")
+	fs.StringVar(&f.log, "log", "", "`FORMAT` in which checkpoints are logged to standard error, a line each: text or json (default: only those that are given up)")
+	cmd.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("checkpoint-mode", cobra.FixedCompletions([]string{"auto", "aligned", "unaligned", "none"}, cobra.ShellCompDirectiveNoFileComp))
 	for _, name := range []string{"checkpoint-interval", "from", "allow-dropped"} {
 		cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
@@ -53,15 +56,32 @@ func (f *checkpointFlags) launch(cmd *cobra.Command) (planner.Launch, error) {
 	}
 	host, _ := os.Hostname()
 	o.Owner = checkpoint.Owner{PID: os.Getpid(), Host: host, Start: time.Now().UnixNano(), What: "ebb " + strings.Join(os.Args[1:], " ")}
-	o.Taken = logCheckpoint
+	log, err := f.logger()
+	if err != nil {
+		return o, err
+	}
+	o.Taken = func(m *checkpoint.Manifest) { logCheckpoint(log, m) }
 	o.Aborted = func(id checkpoint.ID, reason string) {
-		slog.Warn("checkpoint given up", "id", uint64(id), "reason", reason)
+		log.Warn("checkpoint given up", "id", uint64(id), "reason", reason)
 	}
 	return o, nil
 }
 
+// logger logs to standard error.
+func (f *checkpointFlags) logger() (*slog.Logger, error) {
+	switch f.log {
+	case "":
+		return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(os.Stderr, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(os.Stderr, nil)), nil
+	}
+	return nil, usage("--log takes text or json, not %q", f.log)
+}
+
 // logCheckpoint logs a published checkpoint in one line.
-func logCheckpoint(m *checkpoint.Manifest) {
+func logCheckpoint(log *slog.Logger, m *checkpoint.Manifest) {
 	args := []any{"id", uint64(m.ID), "mode", m.Mode, "reason", m.Reason, "took", time.Duration(m.Durable - m.Created).Round(time.Microsecond),
 		"state_bytes", m.StateBytes, "inflight_rows", m.FlightRows, "inflight_bytes", m.FlightBytes}
 	for _, p := range []string{"step", "gather", "queue", "encode", "flush"} {
@@ -69,14 +89,21 @@ func logCheckpoint(m *checkpoint.Manifest) {
 			args = append(args, p, time.Duration(d).Round(time.Microsecond))
 		}
 	}
-	slog.Info("checkpoint", args...)
+	log.Info("checkpoint", args...)
 }
+
+// dying is how long a process that was killed may hold its locks.
+const dying = time.Second
 
 // launched opens the checkpoints of a script.
 func launched(c *planner.Compiled, name, text string, env *exec.Env, o planner.Launch) (*planner.Launched, error) {
-	l, err := c.Launch(name, text, stdlib.New(), env, o)
 	var refused *planner.RefusedError
 	var locked *checkpoint.LockedError
+	l, err := c.Launch(name, text, stdlib.New(), env, o)
+	for since := time.Now(); errors.As(err, &locked) && time.Since(since) < dying; { // the process may be on its way out
+		time.Sleep(20 * time.Millisecond)
+		l, err = c.Launch(name, text, stdlib.New(), env, o)
+	}
 	switch {
 	case err == nil:
 		return l, nil
