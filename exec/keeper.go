@@ -15,7 +15,8 @@ type Checkpoints struct {
 	Policy checkpoint.Policy
 	// First is the smallest id that may be used; at least 1.
 	First checkpoint.ID
-	// Open opens the store. It is called by the goroutine that writes, when the first checkpoint is to be published.
+	// Open opens the store. It is called by the goroutine that writes, when the first checkpoint is to be published. Whoever
+	// set it closes the store after the run.
 	Open func() (*checkpoint.Store, error)
 	// Describe fills in what the engine does not know: job, script, working directory, version.
 	Describe func(*checkpoint.Store, *checkpoint.Manifest) error
@@ -38,10 +39,11 @@ type keeper struct {
 	mu    sync.Mutex
 	inbox []func() []checkpoint.Action
 
-	open  []*taking // ascending
-	alarm types.Instant
-	token uint64
-	asked map[uint64]chan<- Outcome
+	open   []*taking // ascending
+	alarm  types.Instant
+	token  uint64
+	ending uint64 // token of the final one, once it was asked for
+	asked  map[uint64]chan<- Outcome
 }
 
 // Outcome is what became of a checkpoint that was asked for.
@@ -170,6 +172,9 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 			}
 		case checkpoint.Reject:
 			k.answer(a.Token, Outcome{Err: errors.New(a.Reason)})
+			if a.Token == k.ending {
+				return errNotTaken(errors.New(a.Reason))
+			}
 		case checkpoint.Wake:
 			k.alarm = a.At
 		case checkpoint.Fail:
@@ -209,12 +214,22 @@ func (k *keeper) ended(task int, all bool) {
 			k.run.end(nil)
 			return actions
 		}
-		k.token++
-		c := make(chan Outcome, 1)
-		k.asked[k.token] = c
-		token := k.token
-		return append(actions, k.coord.Request(k.now(), checkpoint.Request{Token: token, Reason: "end", Final: true})...)
+		return append(actions, k.last("end")...)
 	})
+}
+
+// final asks for the checkpoint that ends the run.
+func (k *keeper) final(reason string) {
+	k.post(func() []checkpoint.Action { return k.last(reason) })
+}
+
+func (k *keeper) last(reason string) []checkpoint.Action {
+	if k.ending != 0 { // one is under way
+		return nil
+	}
+	k.token++
+	k.ending = k.token
+	return k.coord.Request(k.now(), checkpoint.Request{Token: k.token, Reason: reason, Final: true})
 }
 
 // errNotTaken says that a run could not be ended with a checkpoint.

@@ -137,25 +137,7 @@ func (r *Run) Stop() {
 		r.Halt()
 		return
 	}
-	answer := r.keeper.request(checkpoint.Request{Reason: "stop", Final: true})
-	go func() {
-		select {
-		case o := <-answer:
-			if o.Err != nil && !r.isOver() {
-				r.end(errNotTaken(o.Err))
-			}
-		case <-r.done:
-		}
-	}()
-}
-
-func (r *Run) isOver() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
+	r.keeper.final("stop")
 }
 
 // Halt makes the sources end now, as if their input ended there, without flushing windows.
@@ -174,11 +156,7 @@ func (r *Run) Drain() {
 	}
 }
 
-// Close releases what the run has opened.
+// Close releases what the run has opened; the store is its caller's.
 func (r *Run) Close() error {
-	err := closeAll(r.closers)
-	if r.keeper != nil && r.keeper.storage.store != nil {
-		err = errors.Join(err, r.keeper.storage.store.Close())
-	}
-	return err
+	return closeAll(r.closers)
 }

@@ -45,12 +45,14 @@ type Launched struct {
 	store *checkpoint.Store
 }
 
-// Close gives the checkpoint folder back if the run was not started.
+// Close gives the checkpoint folder back, after the run.
 func (l *Launched) Close() error {
-	if l.store == nil {
+	s := l.store
+	if s == nil {
 		return nil
 	}
-	return l.store.Close()
+	l.store = nil
+	return s.Close()
 }
 
 // A RefusedError is a checkpoint that the script cannot go on from.
@@ -97,8 +99,9 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 			if l.store != nil {
 				return l.store, nil
 			}
-			s, _, err := checkpoint.Open(env.FS, l.Dir, so)
-			return s, err
+			var err error
+			l.store, _, err = checkpoint.Open(env.FS, l.Dir, so)
+			return l.store, err
 		},
 		Describe: func(s *checkpoint.Store, m *checkpoint.Manifest) error {
 			m.Engine, m.Job, m.Dir, m.Width, m.Spread = o.Engine, job, dir, c.Options.Parallelism, c.Options.Spread

@@ -139,6 +139,9 @@ func runJob(l *planner.Launched, env *exec.Env, signals <-chan os.Signal, drain 
 		}
 	}
 	err = outcome(job.Wait())
+	if e := l.Close(); err == nil && e != nil {
+		err = &exec.OutputError{Err: e}
+	}
 	watch.stop(err, stopping)
 	if n := env.Stats.LateDropped.Load(); n > 0 && err == nil {
 		rows := "rows were"

@@ -57,6 +57,7 @@ type life struct {
 	open     int   // checkpoints that may be open
 	rows     int   // of a step, at most
 	crash    int   // steps; 0: never
+	stop     int   // steps after which the run is stopped as by a signal; 0: never
 	crashAt  int   // operations on the disk; 0: never
 	from     string
 }
@@ -71,7 +72,7 @@ func (w *world) run(l life) (done bool, err error) {
 	env.FS, env.Now, env.Stdin, env.Stdout, env.Chunk = w.fs, w.clock.Now, strings.NewReader(""), io.Discard, 300
 	steps := rand.New(rand.NewPCG(l.seed, 2))
 	env.StepRows = func() int { return 1 + steps.IntN(l.rows) }
-	ops := 0
+	ops, at := 0, 0
 	crashed := false
 	w.fs.Before = func(op, name string) error {
 		if w.trace != nil {
@@ -100,7 +101,16 @@ func (w *world) run(l life) (done bool, err error) {
 		},
 		Taken: func(*checkpoint.Manifest) { w.taken++ }})
 	if err == nil {
-		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash})
+		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Each: func(r *exec.Run) {
+			if at++; at == l.stop {
+				r.Stop()
+			}
+		}})
+	}
+	if launched != nil && !crashed && !errors.Is(err, sim.ErrCrash) {
+		if e := launched.Close(); err == nil {
+			err = e
+		}
 	}
 	w.lives++
 	if testing.Verbose() {
