@@ -114,7 +114,7 @@ func CompileSaved(m *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	c, diags, err := Compile(s.Name, s.Text, lib, env, Options{Set: s.Set, Parallelism: max(m.Width, 1), Spread: true, Print: s.Print})
+	c, diags, err := Compile(s.Name, s.Text, lib, env, s.options(m.Width))
 	if err != nil {
 		return nil, err
 	}

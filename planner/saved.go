@@ -13,13 +13,18 @@ type SavedScript struct {
 	Name string            `json:"name"`
 	Text string            `json:"text"`
 	Set  map[string]string `json:"set,omitempty"` // params
-	// Print is how pipelines that end without an into are written.
-	Print *types.ConnArgs `json:"print,omitempty"`
-	Plan  string          `json:"plan"` // for people
+	// Print and PrintArgs are the connector that writes pipelines without an into.
+	Print     string         `json:"print,omitempty"`
+	PrintArgs map[string]any `json:"print_args,omitempty"`
+	Plan      string         `json:"plan"` // for people
 }
 
 func (c *Compiled) saved(name, text string) ([]byte, error) {
-	return json.Marshal(SavedScript{Name: name, Text: text, Set: c.Options.Set, Print: c.Options.Print, Plan: c.Physical.Text()})
+	s := SavedScript{Name: name, Text: text, Set: c.Options.Set, Plan: c.Physical.Text()}
+	if p := c.Options.Print; p != nil {
+		s.Print, s.PrintArgs = p.Name, p.Args
+	}
+	return json.Marshal(s)
 }
 
 // DecodeScript reads the script of a checkpoint.
@@ -29,4 +34,13 @@ func DecodeScript(data []byte) (*SavedScript, error) {
 		return nil, fmt.Errorf("the script of the checkpoint makes no sense: %w", err)
 	}
 	return s, nil
+}
+
+// options are those that the script was compiled with.
+func (s *SavedScript) options(width int) Options {
+	o := Options{Set: s.Set, Parallelism: max(width, 1), Spread: true}
+	if s.Print != "" {
+		o.Print = &types.ConnArgs{Name: s.Print, Args: s.PrintArgs}
+	}
+	return o
 }
