@@ -97,7 +97,17 @@ type voyage struct {
 	blocks  map[ID][]string
 	shared  []Ref // of the last checkpoint, named again by the next ones
 	content []string
+	early   []Ref // appended, to be named by the next one
+	earlier []string
 	log     []string
+}
+
+func (w *voyage) bytes(most int) []byte {
+	p := make([]byte, w.rng.IntN(most))
+	for i := range p {
+		p[i] = byte(w.rng.Uint32())
+	}
+	return p
 }
 
 func (w *voyage) check(err error) bool {
@@ -160,7 +170,7 @@ func (w *voyage) open() bool {
 		require.NoError(w.t, err)
 		require.Equal(w.t, output(i.ID), string(p))
 	}
-	w.shared, w.content = nil, nil
+	w.shared, w.content, w.early, w.earlier = nil, nil, nil, nil
 	if r.Newest != nil {
 		r.Newest.Refs(func(r Ref) { w.shared = append(w.shared, r) })
 		w.content = slices.Clone(w.blocks[r.Newest.ID])
@@ -176,17 +186,22 @@ func (w *voyage) do() bool {
 	case k < 10:
 		return w.publish()
 	case k < 12:
-		id, err := w.s.NextID() // of one that is aborted
-		w.log = append(w.log, fmt.Sprint("next ", id, err))
-		if err == nil {
+		for range w.rng.IntN(10) { // of some that are aborted
+			id, err := w.s.NextID()
+			w.log = append(w.log, fmt.Sprint("next ", id, err))
+			if !w.check(err) {
+				return false
+			}
 			require.Greater(w.t, id, w.given)
 			w.given = id
 		}
-		if _, err := w.s.Append(1, make([]byte, w.rng.IntN(3000))); !w.check(err) {
-			return false
-		}
+		p := w.bytes(3000)
+		r, err := w.s.Append(1, p)
 		if !w.check(err) {
 			return false
+		}
+		if w.rng.IntN(2) == 0 { // of the next one, begun already
+			w.early, w.earlier = append(w.early, r), append(w.earlier, string(p))
 		}
 	case k < 14 && len(m.cks) > 0:
 		id := m.cks[w.rng.IntN(len(m.cks))].id
@@ -259,16 +274,16 @@ func (w *voyage) publish() bool {
 	}
 	require.Greater(w.t, id, w.given)
 	w.given = id
-	var refs []Ref
-	var content []string
+	refs, content := w.early, w.earlier
+	w.early, w.earlier = nil, nil
 	if n := len(w.shared); n > 0 && w.rng.IntN(3) > 0 { // a delta
 		k := w.rng.IntN(n) + 1
-		refs, content = slices.Clone(w.shared[:k]), slices.Clone(w.content[:k])
+		refs, content = append(refs, w.shared[:k]...), append(content, w.content[:k]...)
 	}
 	for i := range w.rng.IntN(4) {
 		p := fmt.Appendf(nil, "%d-%d ", id, i)
 		if w.rng.IntN(2) == 0 {
-			p = append(p, make([]byte, w.rng.IntN(3000))...)
+			p = append(p, w.bytes(3000)...)
 		}
 		r, err := w.s.Append(uint8(i), p)
 		if !w.check(err) {
@@ -314,11 +329,12 @@ func (w *voyage) publish() bool {
 	return true
 }
 
-// limit makes the file system fail at its k-th change, once or for good; k < 0: never. It returns the number of changes.
-func limit(sim *disk.Sim, k int, once bool, rng *rand.Rand) *int {
-	n := 0
+// limit makes the file system fail at its k-th change, once or for good; k < 0: never. It returns the changes.
+func limit(sim *disk.Sim, k int, once bool, rng *rand.Rand) *[]string {
+	var ops []string
 	sim.Before = func(op, name string) error {
-		n++
+		ops = append(ops, op)
+		n := len(ops)
 		switch {
 		case n-1 == k && op == "write" && rng.IntN(2) == 0:
 			return &disk.Partial{N: rng.IntN(5000), Err: errCrash}
@@ -327,11 +343,11 @@ func limit(sim *disk.Sim, k int, once bool, rng *rand.Rand) *int {
 		}
 		return nil
 	}
-	return &n
+	return &ops
 }
 
 // run does steps from the beginning until change k fails.
-func run(t *testing.T, seed uint64, k, steps int, once bool) (w *voyage, changes int) {
+func run(t *testing.T, seed uint64, k, steps int, once bool) (w *voyage, changes []string) {
 	w = &voyage{t: t, rng: rand.New(rand.NewPCG(seed, 0)), fs: disk.NewSim(), blocks: map[ID][]string{}, log: []string{fmt.Sprintf("seed %d crash at %d", seed, k)}}
 	w.was = model{runs: map[int]int{}}
 	w.may = w.was.clone()
@@ -369,10 +385,14 @@ func TestCrash(t *testing.T) {
 	for seed := range uint64(seeds) {
 		const steps = 12
 		_, changes := run(t, seed, -1, steps, false)
-		total += changes
-		for k := range changes {
+		total += len(changes)
+		for k, op := range changes {
 			for loss := range 5 { // killed; the machine fails; one call fails, then as before
-				if (k+3*loss+int(seed))%*crashStride != 0 {
+				stride := *crashStride
+				if op == "sync" && loss < 3 {
+					stride = (stride + 2) / 3 // more is at stake
+				}
+				if (k+3*loss+int(seed))%stride != 0 {
 					continue
 				}
 				w, _ := run(t, seed, k, steps, loss > 2)
