@@ -85,7 +85,11 @@ func TestRecovery(t *testing.T) {
 				damage(r.Damage)
 				return say(nil)
 			case "id":
-				id, err := s.NextID()
+				var id ID
+				var err error
+				for range num("n", 1) {
+					id, err = s.NextID()
+				}
 				fmt.Fprintln(&b, id)
 				return say(err)
 			case "append":

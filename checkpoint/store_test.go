@@ -2,7 +2,9 @@ package checkpoint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
@@ -62,6 +64,11 @@ func TestStore(t *testing.T) {
 			require.EqualError(t, err, "checkpoint folder "+dir+" is in use by process 7 (a.ebb) on here; stop that one or use another folder")
 
 			big := string(bytes.Repeat([]byte("big"), 1001))
+			ref, err := s.Append(1, []byte("not written yet"))
+			require.NoError(t, err)
+			p, err := s.Read(ref)
+			require.NoError(t, err)
+			require.Equal(t, "not written yet", string(p))
 			one := publish(t, s, "a", big, "")
 			require.NoError(t, s.Commit(one, false))
 			require.Equal(t, []string{"a", big, ""}, blocksOf(t, s, one))
@@ -98,4 +105,83 @@ func TestStore(t *testing.T) {
 			require.NoError(t, s.Close())
 		})
 	}
+}
+
+// TestPublishErrors calls Publish in ways that it refuses; the store goes on.
+func TestPublishErrors(t *testing.T) {
+	s, _, err := Open(disk.NewSim(), "c", Options{})
+	require.NoError(t, err)
+	one := publish(t, s, "a")
+	require.ErrorContains(t, s.Publish(&Manifest{ID: one}, nil), "not one of NextID above that of the last one, 1")
+	require.ErrorContains(t, s.Publish(&Manifest{ID: 99}, nil), "not one of NextID")
+	id, err := s.NextID()
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Publish(&Manifest{ID: id, Name: "7"}, nil), "would be taken for an id")
+	require.ErrorContains(t, s.Publish(&Manifest{ID: id, Script: Ref{Segment: 5, Offset: 1}}, nil), "a block that the store does not have")
+	require.NoError(t, s.Publish(&Manifest{ID: id}, nil))
+	id, err = s.NextID()
+	require.NoError(t, err)
+	fails := func() error { return errors.New("the output cannot be flushed") }
+	err = s.Publish(&Manifest{ID: id}, []func() error{func() error { return nil }, fails})
+	require.EqualError(t, err, "flushing the outputs of checkpoint 3: the output cannot be flushed")
+	_, again := s.NextID()
+	require.Equal(t, err, again)
+	_, again = s.Append(1, nil)
+	require.Equal(t, err, again)
+	require.Equal(t, err, s.Close())
+	require.NoError(t, s.Close())
+}
+
+// TestTogether uses a store from several goroutines.
+func TestTogether(t *testing.T) {
+	s, _, err := Open(disk.NewSim(), "c", Options{SegmentBytes: 10000, BufferBytes: 1000, Keep: 2})
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	loop := func(f func()) {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					f()
+				}
+			}
+		})
+	}
+	loop(func() {
+		r, err := s.Append(1, bytes.Repeat([]byte("x"), 700))
+		if err == nil {
+			_, err = s.Read(r)
+		}
+		if err != nil {
+			var d *DamageError // it may have gone since
+			if !errors.As(err, &d) {
+				t.Error(err)
+			}
+		}
+	})
+	loop(func() {
+		if _, err := s.Append(1, make([]byte, 2000)); err != nil {
+			t.Error(err)
+		}
+	})
+	loop(func() {
+		for _, i := range s.List() {
+			s.Manifest(i.ID)
+		}
+		s.Asides()
+	})
+	for i := range 100 {
+		id := publish(t, s, "a")
+		require.NoError(t, s.Commit(id, false))
+		require.NoError(t, s.Tidy())
+		if i%10 == 5 {
+			require.NoError(t, s.Name(id, fmt.Sprint("n", i)))
+		}
+	}
+	close(stop)
+	wg.Wait()
+	require.NoError(t, s.Close())
 }
