@@ -413,7 +413,9 @@ func (s *fileSink) openOutput(o *outFile, in *interval, begins bool) (exec.File,
 			}
 		}
 		in.names = append(in.names, s.folders(o.name)...)
-		return s.env.FS.Create(o.name)
+		if !in.again { // else it is cut already, and bytes behind these may be kept nowhere else
+			return s.env.FS.Create(o.name)
+		}
 	}
 	return s.env.FS.Edit(o.name)
 }
@@ -433,5 +435,7 @@ func (s *fileSink) closeStaged() error {
 		g.f.Close()
 		s.discard(g.name)
 	}
-	return nil // what is sealed may belong to a checkpoint that is durable
+	// What is sealed may belong to a checkpoint that is durable; what has been committed is made durable, too, so that a
+	// rollback may rely on it.
+	return s.settle()
 }

@@ -1,10 +1,13 @@
 package conn
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
 )
 
 // What an output has saved: its files with their sizes, and the intervals that are not known to be in them for good.
@@ -21,12 +24,19 @@ type savedOutput struct {
 	folder bool
 	keep   bool
 	files  []*outFile // name, key, size, rows
+	others []otherFile
 	list   []*interval
+}
+
+// otherFile is a partition file that was there before the first checkpoint of a run that appends.
+type otherFile struct {
+	name string
+	size int64
 }
 
 // saved returns what is to be saved. The caller holds mu.
 func (s *fileSink) saved() *savedOutput {
-	v := &savedOutput{path: s.path, ext: s.ext, folder: s.parts != nil, keep: s.keep, files: s.order, list: s.sealed}
+	v := &savedOutput{path: s.path, ext: s.ext, folder: s.parts != nil, keep: s.keep, files: s.order, others: s.others, list: s.sealed}
 	if !v.folder {
 		v.path = s.order[0].name
 	}
@@ -46,6 +56,11 @@ func (v *savedOutput) save(w *checkpoint.Writer) {
 		w.String(o.key)
 		w.Int(o.size)
 		w.Int(o.rows)
+	}
+	w.Uint(uint64(len(v.others)))
+	for _, o := range v.others {
+		w.String(o.name)
+		w.Int(o.size)
 	}
 	w.Uint(uint64(len(v.list)))
 	for _, in := range v.list {
@@ -96,6 +111,10 @@ func loadOutput(r *checkpoint.Reader) (v *savedOutput, passing int64, err error)
 	if !v.folder && len(v.files) != 1 {
 		r.Fail("%d files in one", len(v.files))
 	}
+	v.others = make([]otherFile, r.Count(2))
+	for i := range v.others {
+		v.others[i] = otherFile{r.String(), r.Int()}
+	}
 	v.list = make([]*interval, r.Count(5))
 	for i := range v.list {
 		in := &interval{again: true}
@@ -124,6 +143,25 @@ func loadOutput(r *checkpoint.Reader) (v *savedOutput, passing int64, err error)
 		}
 	}
 	return v, 0, r.Done()
+}
+
+// partitions returns the partition files that are there.
+func (v *savedOutput) partitions(fsys exec.FS) (files []otherFile, err error) {
+	if !v.folder {
+		return nil, nil
+	}
+	err = walk(v.path, fsys, func(name string) {
+		if filepath.Base(name) != "part-0"+v.ext {
+			return
+		}
+		if info, err := fsys.Stat(name); err == nil {
+			files = append(files, otherFile{name, info.Size()})
+		}
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return files, err
 }
 
 // savePassing notes what cannot be taken back. What is being compressed goes out now: it would be lost.
@@ -183,7 +221,7 @@ func (s *fileSink) Load(r *checkpoint.Reader) error {
 		return err
 	}
 	s.stage, s.swept = &stage{s: s}, true
-	s.files, s.order, s.sealed = map[string]*outFile{}, v.files, v.list
+	s.files, s.order, s.sealed, s.others = map[string]*outFile{}, v.files, v.list, v.others
 	for _, o := range v.files {
 		s.files[o.key] = o
 	}

@@ -63,6 +63,7 @@ type fileSink struct {
 
 	// In a run that takes checkpoints, from the first one on; see files_stage.go and files_commit.go.
 	stage   *stage
+	others  []otherFile
 	mu      sync.Mutex  // guards the following, done, and changes of files
 	sealed  []*interval // that a checkpoint may need, ascending
 	cleared bool        // files of an earlier run were removed

@@ -195,6 +195,12 @@ func (s *fileSink) seal(id checkpoint.ID) error {
 // unstage seals what was written before the first checkpoint was asked for: of each output the temporary file.
 func (s *fileSink) unstage(id checkpoint.ID) error {
 	s.stage = &stage{s: s}
+	if s.keep {
+		var err error
+		if s.others, err = (&savedOutput{path: s.path, ext: s.ext, folder: s.parts != nil}).partitions(s.env.FS); err != nil {
+			return outputError(s.path, err)
+		}
+	}
 	for _, o := range s.order {
 		if o.stdout || o.direct {
 			continue
