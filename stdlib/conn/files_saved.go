@@ -176,21 +176,6 @@ func (s *fileSink) savePassing(o *outFile, w *checkpoint.Writer) error {
 	return nil
 }
 
-// Undoable reports whether what was written can be taken back, and if not, why.
-func (s *fileSink) Undoable() (bool, string) {
-	if o := s.files[""]; o != nil && (o.stdout || o.direct) {
-		return false, passed(o.name)
-	}
-	return true, ""
-}
-
-func passed(name string) string {
-	if name == stdio {
-		name = "standard output"
-	}
-	return "what was written to " + name + " cannot be taken back"
-}
-
 // Load makes the outputs what they were at a checkpoint, but for what its Commit adds.
 func (s *fileSink) Load(r *checkpoint.Reader) error {
 	v, _, err := loadOutput(r)

@@ -58,6 +58,33 @@ func (m *remake) cut(size int64) {
 	}
 }
 
+// Undo makes the outputs what they were at a checkpoint.
+func (s *fileSink) Undo(u *exec.Undo) ([]exec.Undone, error) {
+	if o := s.files[""]; o != nil && (o.stdout || o.direct) {
+		return []exec.Undone{{Output: o.title(), Why: "what went out cannot be taken back"}}, nil
+	}
+	plan, err := s.undo(u.State, u.Aside, u.Back)
+	if err != nil {
+		return nil, err
+	}
+	var out []exec.Undone
+	for _, m := range plan {
+		out = append(out, exec.Undone{Output: m.name, Cut: m.had - m.keep, Rows: m.rows, Back: m.size() - m.keep})
+	}
+	if len(out) == 0 {
+		out = append(out, exec.Undone{Output: s.path})
+	}
+	return out, nil
+}
+
+// title names an output to people.
+func (o *outFile) title() string {
+	if o.stdout {
+		return "standard output"
+	}
+	return o.name
+}
+
 // undo makes the outputs what they were at a checkpoint, of which state is what was saved. What is cut off goes into the
 // folder aside; "" changes nothing and only says what would be done. back are folders that earlier rollbacks have filled,
 // the newest first: what they cut comes back.
