@@ -114,7 +114,7 @@ func (r *restoring) input(t *Task, k int, in inputData, width int) {
 	if width != t.width {
 		items = dealt(items, edge, t.width, t.index, k)
 	}
-	ch := NewChannel(edge.limits(), t.Wake, func() {})
+	ch := NewChannel(edge.limits(1), t.Wake, func() {})
 	r.rows += ch.refill(f.first, items)
 	t.gate.addOld(edgeGroup(t, first), ch, in)
 	t.inputs = append(t.inputs, inputOf{edge: edge, from: in.from, fromWidth: in.fromWidth, ch: ch, old: true})

@@ -23,9 +23,11 @@ type Launch struct {
 	Engine       string   // version
 	Owner        checkpoint.Owner
 
-	// Policy and Together are for the simulator: they change when checkpoints are taken and how files are flushed.
+	// Policy, Together and Piece are for the simulator: they change when checkpoints are taken, how files are flushed and how
+	// much state is written in a step.
 	Policy   func(*checkpoint.Policy)
 	Together func([]func())
+	Piece    int
 
 	Taken   func(*checkpoint.Manifest)
 	Aborted func(id checkpoint.ID, reason string)
@@ -94,7 +96,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	dir, _ := os.Getwd()
 	job := jobName(name)
 	script := checkpoint.Ref{}
-	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted,
+	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
 		Open: func() (*checkpoint.Store, error) {
 			if l.store != nil {
 				return l.store, nil
