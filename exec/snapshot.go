@@ -104,11 +104,11 @@ func (s *snapshots) upTo(t *Task, o order) {
 func (s *snapshots) reached(t *Task, it Item) {
 	t.obey() // what was said before the mark was made
 	id := checkpoint.ID(it.N)
+	before := s.last
 	for len(s.announced) > 0 && s.announced[0].id <= id {
 		o := s.announced[0]
 		s.take(t, o.id, o.parent, o.aligned)
 	}
-	before := s.last
 	s.take(t, id, 0, it.Aligned)
 	if s.last == before {
 		for _, in := range t.inputs { // a mark that nobody waits for
