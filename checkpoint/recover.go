@@ -160,12 +160,26 @@ func readHeader(s *segment, r record) (headerRecord, error) {
 // record over.
 func (st *state) fold(s *segment, recs []record, report func(record, error) error) error {
 	copies := map[int64]record{}
+	dropped := map[ID]bool{} // later on; after a day there are many
 	for _, r := range recs {
-		switch r.kind {
-		case kindBlock:
+		var d dropRecord
+		if r.kind == kindDrop {
+			if p, err := s.data(r); err == nil && decodeRecord(p, &d) == nil {
+				for _, id := range d.IDs {
+					dropped[id] = true
+				}
+			}
+		}
+	}
+	for _, r := range recs {
+		switch {
+		case r.kind == kindBlock || r.kind == kindPad || r.kind == kindProof:
 			continue
-		case kindCopy: // read if the catalog names it
+		case r.kind == kindCopy: // read if the catalog names it
 			copies[r.off] = r
+			continue
+		case r.kind == kindManifest && dropped[r.id]:
+			st.publish(&entry{info: Info{ID: r.id, Branch: st.branch}}) // for what others make of it until then
 			continue
 		}
 		p, err := s.data(r)
