@@ -53,7 +53,7 @@ type followed struct {
 
 func openFollow(s *scan, exts []string) (*followTask, error) {
 	ins, err := listFiles(s.Args, s.Env, exts)
-	if err != nil {
+	if err != nil && s.Restore == nil { // else they may be between two names
 		return nil, err
 	}
 	s.files, s.tasks = ins, 1
@@ -65,6 +65,12 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 		t.failures = s.Failures()
 	}
 	f := &follower{t: t, exts: exts}
+	if s.Restore != nil {
+		if err := t.resume(f); err != nil {
+			f.close()
+			return nil, err
+		}
+	}
 	for _, in := range ins {
 		if in.stdin {
 			if len(ins) > 1 {
@@ -79,6 +85,9 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 		}
 		if in.pack != "" {
 			return nil, fmt.Errorf("%s is compressed and cannot be followed", in.name)
+		}
+		if f.has(in.name) {
+			continue
 		}
 		f.add(in.name)
 		t.of(in) // holds event time back until it has rows or counts as idle
@@ -211,15 +220,21 @@ type tail struct {
 
 func (f *follower) add(name string) { f.tails = append(f.tails, &tail{name: name}) }
 
+func (f *follower) has(name string) bool {
+	return slices.ContainsFunc(f.tails, func(t *tail) bool { return t.name == name })
+}
+
+func (f *follower) close() {
+	for _, t := range f.tails {
+		if t.f != nil {
+			t.f.Close()
+		}
+	}
+}
+
 func (f *follower) run() {
 	defer close(f.t.stopped)
-	defer func() {
-		for _, t := range f.tails {
-			if t.f != nil {
-				t.f.Close()
-			}
-		}
-	}()
+	defer f.close()
 	hint := f.hints()
 	if f.watch != nil {
 		defer f.watch.Close()
@@ -287,7 +302,7 @@ func (f *follower) list() {
 		}
 		slices.Sort(names)
 		for _, n := range names {
-			if !slices.ContainsFunc(f.tails, func(t *tail) bool { return t.name == n }) && !compressedName(n) {
+			if !f.has(n) && !compressedName(n) {
 				f.add(n)
 			}
 		}
@@ -342,7 +357,7 @@ func (f *follower) open(t *tail) bool {
 		return false
 	}
 	t.f, t.info, t.off, t.head, t.rotated = file, info, 0, nil, false
-	t.in = &input{name: t.name, number: f.number & 0xffff, size: -1}
+	t.in = &input{name: t.name, number: f.number & 0xffff, size: -1, id: idOf(info)}
 	f.number++
 	return true
 }

@@ -67,6 +67,7 @@ type input struct {
 	stdin  bool
 	pipe   bool   // what was read cannot be read again: standard input, a named pipe, a device
 	head   uint64 // sum of its first bytes, of a regular file
+	id     fileID // of a file that is followed
 
 	layout layout // of a regular file that is not compressed
 	bom    int64  // bytes of its byte order mark

@@ -160,6 +160,9 @@ type feed struct {
 	rows  int64 // emitted, failed ones included
 	from  int64 // lines before the text that ready was decoded from
 	last  []byte
+	off   int64  // of text in the file
+	head  []byte // first bytes of the file
+	over  bool   // nothing follows in the file
 }
 
 func newFeed(s *scan, in *input) *feed { return &feed{s: s, in: in, at: start()} }
@@ -167,8 +170,12 @@ func newFeed(s *scan, in *input) *feed { return &feed{s: s, in: in, at: start()}
 // push takes the next bytes, and decodes what is whole of them. All pieces must have been sent before.
 func (f *feed) push(events []event, final bool) error {
 	f.ready, f.sent = f.ready[:0], 0
+	f.over = final
 	for _, e := range events {
 		f.held += len(e.data)
+		if n := identity - len(f.head); n > 0 {
+			f.head = append(f.head, e.data[:min(n, len(e.data))]...)
+		}
 	}
 	if len(f.text)+f.held < f.need && !final {
 		for _, e := range events {
@@ -205,6 +212,7 @@ func (f *feed) push(events []event, final bool) error {
 	f.ready = f.s.pieces(f.form, f.last, ps.list, f.ready)
 	f.at.lines += int64(bytes.Count(f.last, []byte{'\n'}))
 	f.text = f.text[used:]
+	f.off += int64(used)
 	if len(f.text) > maxRecord {
 		return fmt.Errorf("%s: the record at line %d is longer than %d MiB; is a quote never closed?", f.in.name, f.at.lines+1, maxRecord>>20)
 	}
@@ -232,6 +240,7 @@ func (f *feed) begin(final bool) (bool, error) {
 	}
 	skip, lines := l.skip()
 	f.form, f.dec, f.begun = l, l.decoder(), true
+	f.off = int64(len(f.text) - len(head) + skip)
 	f.text, f.at.lines = head[skip:], int64(lines)
 	return true, nil
 }
