@@ -32,7 +32,8 @@ type groupAll struct {
 	dirty    []uint32
 
 	// Final rows still owed: from row next on.
-	ended bool
+	ended bool // and it still has groups to give out
+	over  bool // it has ended
 	next  uint32
 
 	merged merged
@@ -124,7 +125,7 @@ func (g *groupAll) Finish(out *exec.Out) error {
 		g.table.Lookup(nil, []uint32{0}, []uint64{0}, g.ids, true)
 	}
 	if !g.updating {
-		g.ended = true
+		g.ended, g.over = true, true
 		return nil
 	}
 	if g.global && *g.table.Rows().Word(g.ids[0], g.table.Off()+agDirty) == 0 {

@@ -110,6 +110,7 @@ func (g *groupAll) Save(w *checkpoint.Writer) error {
 	g.out.sent.Freeze(w)
 	saveIDs(w, g.dirty)
 	w.Bool(g.ended)
+	w.Bool(g.over)
 	saveRow(w, g.next)
 	return nil
 }
@@ -121,6 +122,7 @@ func (g *groupAll) Load(r *checkpoint.Reader) error {
 	g.out.sent.Load(r)
 	g.dirty = loadIDs(r, g.table.Rows())
 	g.ended = r.Bool()
+	g.over = r.Bool()
 	g.next = loadRow(r)
 	return r.Err()
 }
@@ -132,7 +134,7 @@ func (g *groupAll) Merge(other exec.Operator, owns func(hash uint64) bool) error
 		return mergeError(other)
 	}
 	ids := o.table.Owned(owns)
-	if o.ended {
+	if o.over {
 		ids = notBefore(ids, o.next)
 	}
 	to := takeRows(g.table, o.table, ids)
@@ -147,7 +149,8 @@ func (g *groupAll) Merge(other exec.Operator, owns func(hash uint64) bool) error
 			}
 		}
 	}
-	g.ended = o.ended && (g.ended || !g.merged.some)
+	g.over = o.over && (g.over || !g.merged.some)
+	g.ended = g.over
 	g.merged.some = true
 	return nil
 }
