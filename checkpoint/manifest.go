@@ -85,6 +85,7 @@ type Channel struct {
 	Blocks    []Ref  `cbor:"9,keyasint,omitempty"`
 	Schema    []byte `cbor:"10,keyasint,omitempty"` // opaque
 	Old       bool   `cbor:"11,keyasint,omitempty"` // it was in flight already when the run was restored at another width
+	Nth       int    `cbor:"12,keyasint,omitempty"` // of those: which one of its task
 }
 
 // Ref names a block of the store. The zero Ref names none.

@@ -77,18 +77,19 @@ func (b *builder) channels(g *Graph) {
 	b.writers = map[*Edge][]*writer{}
 	for _, e := range g.Edges {
 		from, to := b.tasks[e.From], b.tasks[e.To]
-		limits := e.limits(channelsTo(e, len(from), len(to)))
+		limits := e.limits()
 		ws := make([]*writer, len(from))
 		into := make([][]*Channel, len(to))
 		for i, p := range from {
 			ws[i] = &writer{spread: e.Spread, keys: e.Keys, keep: e.Keep, chunk: &p.chunk}
 			for k, c := range to {
-				if pairwise(e, len(from), len(to)) && i != k {
+				if e.Spread == Rebalance && len(from) == len(to) && i != k {
 					continue
 				}
 				ch := NewChannel(limits, c.Wake, p.Wake)
 				ws[i].chans = append(ws[i].chans, ch)
 				into[k] = append(into[k], ch)
+				c.watched(ch, e.ID, i, len(from), 0)
 				c.inputs = append(c.inputs, inputOf{edge: e, from: i, fromWidth: len(from), ch: ch})
 			}
 		}
@@ -100,17 +101,6 @@ func (b *builder) channels(g *Graph) {
 			c.gate.Add(e.In, into[k], e.InOrder)
 		}
 	}
-}
-
-// pairwise reports whether task i leads to task i only.
-func pairwise(e *Edge, from, to int) bool { return e.Spread == Rebalance && from == to }
-
-// channelsTo returns how many channels of an edge lead to each task.
-func channelsTo(e *Edge, from, to int) int {
-	if pairwise(e, from, to) {
-		return 1
-	}
-	return from
 }
 
 func (b *builder) group(gr *Group) error {
@@ -146,7 +136,7 @@ func (b *builder) group(gr *Group) error {
 			return err
 		}
 		if gr.Source != nil {
-			t.feed = &feed{}
+			t.feed = &feed{watch: b.env.Watch, line: &Line{Edge: gr.ID, From: i, To: i, FromWidth: len(tasks), Source: true}}
 			t.root = &Out{feed: t.feed, fail: &t.fail}
 			t.heads = &Out{ports: ports, fail: &t.fail}
 			continue

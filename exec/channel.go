@@ -22,6 +22,8 @@ type Channel struct {
 	limits Limits
 	wakeTo func() // of the consumer
 	wakeUp func() // of the producer
+	watch  Watch  // nil: nobody watches
+	line   *Line
 
 	mu     sync.Mutex
 	items  []queued // ring
@@ -51,6 +53,7 @@ func NewChannel(l Limits, consumer, producer func()) *Channel {
 // Push appends an item. It never blocks and never refuses.
 func (c *Channel) Push(it Item) {
 	c.mu.Lock()
+	c.pushed(it)
 	if c.closed {
 		for _, k := range c.cuts {
 			k.keep(it)
@@ -98,7 +101,7 @@ const (
 	AtMark // a snapshot of the consumer must come first
 )
 
-// Next takes the first item or, of a batch of more rows, about its first max; the others stay the first item. It takes
+// Next takes the first item or, of a batch of more than 2 max rows, its first max; the others stay the first item. It takes
 // nothing beyond the mark of a snapshot that the consumer has not taken: it then returns AtMark and a mark item.
 func (c *Channel) Next(max int) (it Item, got Got) {
 	c.mu.Lock()
@@ -115,13 +118,13 @@ func (c *Channel) Next(max int) (it Item, got Got) {
 	q := &c.items[c.start]
 	it = q.Item
 	wake := false
-	if n := piece(q.rows, max); n < q.rows {
+	if n := q.rows; n > 2*max { // halves are not worth a step of their own
 		rest := it.Batch
-		it.Batch = rest.Slice(0, n)
-		q.Batch = rest.Slice(n, q.rows)
-		q.rows -= n
+		it.Batch = rest.Slice(0, max)
+		q.Batch = rest.Slice(max, n)
+		q.rows -= max
 		c.part = true
-		c.rows -= n
+		c.rows -= max
 	} else {
 		c.rows -= q.rows
 		c.bytes -= q.bytes
@@ -137,6 +140,9 @@ func (c *Channel) Next(max int) (it Item, got Got) {
 	}
 	for _, k := range c.cuts {
 		k.keep(it)
+	}
+	if c.watch != nil {
+		c.watch.Took(c.line, it)
 	}
 	c.mu.Unlock()
 	if wake {
@@ -173,6 +179,9 @@ func (c *Channel) Close() {
 				k.keep(c.item(i))
 			}
 		}
+	}
+	if c.watch != nil {
+		c.watch.Closed(c.line)
 	}
 	c.closed, c.full, c.part = true, false, false
 	c.taken += uint64(c.count)

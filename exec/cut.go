@@ -1,6 +1,10 @@
 package exec
 
-import "github.com/ebb-lang/ebb/checkpoint"
+import (
+	"fmt"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+)
 
 // A cut is what a channel knows of an open snapshot: where its producer and its consumer stood when they took theirs.
 // In flight are the items between the two places: those that the producer had pushed and the consumer had not taken.
@@ -154,4 +158,15 @@ func (c *Channel) marked() bool {
 		}
 	}
 	return false
+}
+
+// marks tells which cuts are open, for messages.
+func (c *Channel) marks() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := ""
+	for _, k := range c.cuts {
+		s += fmt.Sprintf("[%d: marked %v at %d of %d, stepped %v]", k.id, k.marked, k.at, c.taken, k.stepped)
+	}
+	return s
 }

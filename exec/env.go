@@ -23,6 +23,8 @@ type Env struct {
 	Chunk int64
 	// StepRows, if not nil, says how many rows a step takes instead of what a millisecond allows. Tests make it small.
 	StepRows func() int
+	// Watch, if not nil, is told what channels carry: for the simulator.
+	Watch Watch
 }
 
 // File is an open file, FS the files of a job: the seam of package disk.

@@ -13,6 +13,9 @@ type feed struct {
 	// the source reads of it now, and after those of the chunks before.
 	old  []fed
 	last *fed // the end, if some task of the source had come to it
+
+	watch Watch // nil: nobody watches
+	line  *Line
 }
 
 // fed is an item with the port it was emitted to; of a signal, allPorts.
@@ -27,6 +30,7 @@ func (f *feed) push(port int, it Item) {
 	if it.Kind != ChunkEnd && it.Kind != End {
 		it.N = f.chunk
 	}
+	f.pushed(it)
 	f.items = append(f.items, fed{port, it})
 }
 
@@ -56,10 +60,9 @@ func (f *feed) take(max int) fed {
 	}
 	it := *x
 	if it.Kind == Rows {
-		all := it.Batch.Rows()
-		if n := piece(all, max); n < all {
-			x.Batch = it.Batch.Slice(n, all)
-			it.Batch = it.Batch.Slice(0, n)
+		if n := it.Batch.Rows(); n > 2*max { // halves are not worth a step of their own
+			x.Batch = it.Batch.Slice(max, n)
+			it.Batch = it.Batch.Slice(0, max)
 			return it
 		}
 	}
@@ -77,13 +80,7 @@ func (f *feed) take(max int) fed {
 
 // before reports whether the first old item comes before x.
 func (f *feed) before(x *fed) bool {
-	switch x.Kind {
-	case ChunkEnd:
-		return f.old[0].N < x.N
-	case End:
-		return true
-	}
-	return f.old[0].N <= x.N // a watermark, too, was told after the rows that were in flight
+	return x.Kind == End || f.old[0].N <= x.N // a watermark, too, was told after the rows that were in flight
 }
 
 // waiting returns what is not taken yet.

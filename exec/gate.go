@@ -128,11 +128,13 @@ func (g *Gate) take(max int) (input int, it Item, ok bool) {
 			}
 			continue
 		}
+		if gr.inOrder {
+			g.turnTo(gr)
+		}
 		for range gr.n {
 			i := gr.first + gr.turn
 			p := &g.inputs[i]
 			if p.ended {
-				gr.cut = gr.cut || gr.inOrder && p.short
 				gr.turn = (gr.turn + 1) % gr.n
 				continue
 			}
@@ -165,6 +167,26 @@ func (g *Gate) take(max int) (input int, it Item, ok bool) {
 		return 0, Item{Kind: markItem, Aligned: true, N: int64(held)}, true
 	}
 	return 0, Item{}, false
+}
+
+// turnTo goes on to the channel with the next chunk. Chunks may be missing: a channel has ended, or the chunk was over
+// when the run was restored, at a width at which nothing was in flight here.
+func (g *Gate) turnTo(gr *gateGroup) {
+	for ended := 0; ended < gr.n; {
+		p := &g.inputs[gr.first+gr.turn]
+		if p.ended {
+			gr.cut = gr.cut || p.short
+			ended++
+		} else {
+			kind, n, ok := p.ch.peek()
+			if !ok || kind != Rows && kind != ChunkEnd || n <= gr.chunk {
+				return
+			}
+			ended = 0
+		}
+		gr.turn = (gr.turn + 1) % gr.n
+		gr.chunk++
+	}
 }
 
 func older(held checkpoint.ID, mark Item) checkpoint.ID {

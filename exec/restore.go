@@ -143,6 +143,7 @@ type flightKey struct {
 	edge                string
 	from, to, fromWidth int
 	old                 bool
+	nth                 int
 }
 
 // landed is what was in flight in a channel, read.
@@ -185,7 +186,7 @@ func (r *restoring) read() error {
 			f.items, f.ports = append(f.items, its...), append(f.ports, ports...)
 		}
 		f.rows = int64((&Flight{Items: f.items}).Rows())
-		k := flightKey{c.Edge, c.From, c.To, c.FromWidth, c.Old}
+		k := flightKey{c.Edge, c.From, c.To, c.FromWidth, c.Old, c.Nth}
 		r.flights[k] = f
 		r.order = append(r.order, k)
 	}

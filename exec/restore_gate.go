@@ -84,7 +84,7 @@ func (r *restoring) unfused(t *Task) {
 // input puts back what a task, number k of width, had of one of its inputs: into the channel that is in its place now
 // or, if there is none, as an old one.
 func (r *restoring) input(t *Task, k int, in inputData, width int) {
-	f := r.flights[flightKey{in.edge, in.from, k, in.fromWidth, in.old}]
+	f := r.flights[flightKey{in.edge, in.from, k, in.fromWidth, in.old, in.nth}]
 	if f == nil {
 		f = &landed{}
 	}
@@ -114,10 +114,17 @@ func (r *restoring) input(t *Task, k int, in inputData, width int) {
 	if width != t.width {
 		items = dealt(items, edge, t.width, t.index, k)
 	}
-	ch := NewChannel(edge.limits(1), t.Wake, func() {})
+	ch := NewChannel(edge.limits(), t.Wake, func() {})
+	nth := 1
+	for _, x := range t.inputs {
+		if x.old {
+			nth++
+		}
+	}
+	t.watched(ch, in.edge, in.from, in.fromWidth, nth)
 	r.rows += ch.refill(f.first, items)
 	t.gate.addOld(edgeGroup(t, first), ch, in)
-	t.inputs = append(t.inputs, inputOf{edge: edge, from: in.from, fromWidth: in.fromWidth, ch: ch, old: true})
+	t.inputs = append(t.inputs, inputOf{edge: edge, from: in.from, fromWidth: in.fromWidth, ch: ch, old: true, nth: nth})
 }
 
 // edgeGroup returns which group of the gate input i belongs to.
@@ -194,7 +201,7 @@ func (c *Channel) refill(first uint64, items []Item) (rows int64) {
 func (r *restoring) feeds(gr *Group, tasks []*Task) {
 	old := r.tasks[gr.ID]
 	for k := range old {
-		f := r.flights[flightKey{gr.ID, k, k, len(old), false}]
+		f := r.flights[flightKey{gr.ID, k, k, len(old), false, 0}]
 		if f == nil {
 			continue
 		}
@@ -206,13 +213,15 @@ func (r *restoring) feeds(gr *Group, tasks []*Task) {
 			x := fed{f.ports[i], it}
 			switch {
 			case len(old) == len(tasks):
+				tasks[k].feed.pushed(it)
 				tasks[k].feed.items = append(tasks[k].feed.items, x)
 			case it.Kind == Rows || it.Kind == ChunkEnd:
 				to := tasks[int(it.N)%tasks[0].parts]
+				to.feed.watch = nil // they come in an order of their own
 				to.feed.old = append(to.feed.old, x)
 			case it.Kind == End:
 				for _, t := range tasks {
-					t.feed.last = &x
+					t.feed.watch, t.feed.last = nil, &x
 				}
 			}
 		}

@@ -78,7 +78,7 @@ func (r *Run) String() string {
 		}
 		for i, in := range t.inputs {
 			p := &t.gate.inputs[i]
-			fmt.Fprintf(&s, "  %s from %d of %d: %d items, old %v, ended %v, idle %v, watermark %d\n", in.edge.ID, in.from, in.fromWidth, in.ch.Len(), in.old, p.ended, p.idle, p.w)
+			fmt.Fprintf(&s, "  %s from %d of %d: %d items, cuts %s, old %v, ended %v, idle %v, watermark %d\n", in.edge.ID, in.from, in.fromWidth, in.ch.Len(), in.ch.marks(), in.old, p.ended, p.idle, p.w)
 		}
 		for _, n := range t.nodes {
 			fmt.Fprintf(&s, "  node %s: watermark %d, owes %v, done %v, queue %d, after %d\n", n.id, n.w, n.owes, n.done, len(n.queue), len(n.after))

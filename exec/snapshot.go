@@ -2,7 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -71,12 +70,10 @@ func (t *Task) obey() {
 			t.snaps.upTo(t, o)
 		}
 	}
-	runtime.Gosched() // a checkpoint is not to wait for what this task does next
 }
 
 // snapshots is what a task knows of the snapshots it takes part in.
 type snapshots struct {
-	writer    func(id, parent checkpoint.ID) *checkpoint.Writer
 	report    func(*Snapshot)     // to the keeper, when a snapshot is complete or failed
 	stepped   func(checkpoint.ID) // to the keeper, when the step is done
 	final     bool                // the run ends with the last one, which has been taken
@@ -104,13 +101,12 @@ func (s *snapshots) upTo(t *Task, o order) {
 func (s *snapshots) reached(t *Task, it Item) {
 	t.obey() // what was said before the mark was made
 	id := checkpoint.ID(it.N)
-	before := s.last
 	for len(s.announced) > 0 && s.announced[0].id <= id {
 		o := s.announced[0]
 		s.take(t, o.id, o.parent, o.aligned)
 	}
 	s.take(t, id, 0, it.Aligned)
-	if s.last == before {
+	if slices.Contains(s.dead, id) {
 		for _, in := range t.inputs { // a mark that nobody waits for
 			in.ch.Abort(id)
 		}
@@ -179,6 +175,7 @@ type savedFlight struct {
 	fromWidth int
 	toWidth   int
 	old       bool
+	nth       int
 	Flight
 	ports  []int // of the feed: where each item was emitted to
 	schema []byte
@@ -191,6 +188,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 		return
 	}
 	s.last = id
+	t.cutHere(id)
 	x := &Snapshot{ID: id, task: t, report: s.report, at: t.env.Now(), flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
 	x.missing.Store(int64(len(t.inputs)) + 1)
 	for _, w := range t.writers {
@@ -200,7 +198,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	}
 	for i, in := range t.inputs {
 		f := &x.flights[i]
-		*f = savedFlight{edge: in.edge.ID, from: in.from, to: t.index, fromWidth: in.fromWidth, toWidth: t.width, old: in.old, schema: in.edge.Schema}
+		*f = savedFlight{edge: in.edge.ID, from: in.from, to: t.index, fromWidth: in.fromWidth, toWidth: t.width, old: in.old, nth: in.nth, schema: in.edge.Schema}
 		if in.old {
 			in.ch.Mark(id, false)
 		}
@@ -231,7 +229,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 		if !ok {
 			return nil
 		}
-		w := t.snaps.writer(x.ID, parent)
+		w := checkpoint.NewWriter(x.ID, parent)
 		if err := sv.Save(w); err != nil {
 			return fmt.Errorf("saving %s: %w", id, err)
 		}
@@ -242,7 +240,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 		if s, ok := t.source.(interface {
 			Save(w *checkpoint.Writer) error
 		}); ok {
-			w := t.snaps.writer(x.ID, parent)
+			w := checkpoint.NewWriter(x.ID, parent)
 			if err := s.Save(w); err != nil {
 				return fmt.Errorf("saving the source: %w", err)
 			}

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -29,15 +28,7 @@ type storage struct {
 	mu   sync.Mutex
 	jobs []func() error
 
-	room []byte // for encoded items
-
-	// recent are the checkpoints that a delta may build on, ascending.
-	recent []written
-}
-
-// written is a checkpoint with the blocks of each operator: a base and the deltas on it.
-type written struct {
-	id     checkpoint.ID
+	last   checkpoint.ID // the newest published
 	chains map[nodeKey][]checkpoint.Ref
 }
 
@@ -46,9 +37,6 @@ type nodeKey struct {
 	task int
 	node string
 }
-
-// mostRoom is how much memory is kept for what is encoded next.
-const mostRoom = 4 << 20
 
 // mostDeltas is how many deltas follow a base at most.
 const mostDeltas = 16
@@ -84,26 +72,15 @@ func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	chains, ok := s.chains(newest)
-	if !ok {
+	if newest != s.last {
 		return 0
 	}
-	for _, c := range chains {
+	for _, c := range s.chains {
 		if len(c) > mostDeltas {
 			return 0
 		}
 	}
 	return newest
-}
-
-// chains returns the blocks of a recent checkpoint. mu is held.
-func (s *storage) chains(id checkpoint.ID) (map[nodeKey][]checkpoint.Ref, bool) {
-	for _, x := range s.recent {
-		if x.id == id {
-			return x.chains, true
-		}
-	}
-	return nil, false
 }
 
 // publish writes a checkpoint and makes it durable.
@@ -168,11 +145,10 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			key := nodeKey{i, n.id}
 			blocks := []checkpoint.Ref{ref}
 			if n.w.IsDelta() {
-				base := s.base(n.w.Parent, key)
-				if len(base) == 0 {
+				if len(s.chains[key]) == 0 {
 					return nil, nil, fmt.Errorf("%s: a delta without a base", n.id)
 				}
-				blocks = append(base, ref)
+				blocks = append(s.chains[key][:len(s.chains[key]):len(s.chains[key])], ref)
 			}
 			chains[key] = blocks
 			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Fit: n.fit, Blocks: blocks, Bytes: int64(len(data))})
@@ -183,10 +159,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			if len(f.Items) == 0 {
 				continue
 			}
-			data := appendItems(s.room[:0], f.Items, f.ports)
-			if cap(data) <= mostRoom {
-				s.room = data
-			}
+			data := appendItems(nil, f.Items, f.ports)
 			ref, err := s.store.Append(FlightBlock, data)
 			if err != nil {
 				return nil, nil, err
@@ -194,7 +167,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			rows := int64(f.Rows())
 			m.FlightBytes += int64(len(data))
 			m.FlightRows += rows
-			m.Channels = append(m.Channels, checkpoint.Channel{Edge: f.edge, From: f.from, To: f.to, FromWidth: f.fromWidth, ToWidth: f.toWidth, Old: f.old,
+			m.Channels = append(m.Channels, checkpoint.Channel{Edge: f.edge, From: f.from, To: f.to, FromWidth: f.fromWidth, ToWidth: f.toWidth, Old: f.old, Nth: f.nth,
 				First: f.First, Last: f.First + uint64(len(f.Items)) - 1, Rows: rows, Blocks: []checkpoint.Ref{ref}, Schema: f.schema})
 		}
 	}
@@ -206,22 +179,17 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 	now := s.run.env.Now()
 	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed}
 	s.mu.Lock()
-	s.recent = append(slices.DeleteFunc(s.recent, func(x written) bool { return x.id < w.Parent }), written{w.ID, chains}) // parents only get younger
+	s.last, s.chains = w.ID, chains
 	s.mu.Unlock()
 	return m, flush, nil
-}
-
-// base returns a copy of an operator's blocks in a checkpoint.
-func (s *storage) base(id checkpoint.ID, key nodeKey) []checkpoint.Ref {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	chains, _ := s.chains(id)
-	return slices.Clone(chains[key])
 }
 
 // commit makes the outputs of a published checkpoint visible.
 func (s *storage) commit(t *taking) error {
 	k := s.keeper
+	if w := s.run.env.Watch; w != nil {
+		w.Commits(t.id)
+	}
 	for _, c := range s.run.committers {
 		if err := c.Commit(t.id); err != nil {
 			k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })

@@ -64,6 +64,7 @@ type inputOf struct {
 	fromWidth int // tasks of edge.From
 	ch        *Channel
 	old       bool // holds what was in flight when the run was restored at another width; nobody pushes to it
+	nth       int  // of the old ones of the task: several may have been between the same tasks
 }
 
 // linger is how long a source that has nothing is left alone, in nanoseconds, unless it wakes its task.
@@ -156,6 +157,9 @@ func (t *Task) timed(rows int, f func()) {
 // fed processes a piece of what the source has emitted.
 func (t *Task) fed() {
 	x := t.feed.take(t.rows())
+	if t.feed.watch != nil {
+		t.feed.watch.Took(t.feed.line, x.Item)
+	}
 	t.chunk = x.N
 	switch {
 	case x.Kind == Rows:

@@ -22,6 +22,7 @@ type inputData struct {
 	edge               string
 	from, fromWidth    int
 	old                bool
+	nth                int // of the old ones
 	w                  types.Instant
 	idle, ended, short bool
 }
@@ -58,6 +59,7 @@ func (d *taskData) save(w *checkpoint.Writer) {
 		w.Uint(uint64(x.from))
 		w.Uint(uint64(x.fromWidth))
 		w.Bool(x.old)
+		w.Uint(uint64(x.nth))
 		w.Int(x.w)
 		w.Bool(x.idle)
 		w.Bool(x.ended)
@@ -97,7 +99,7 @@ func (d *taskData) load(r *checkpoint.Reader) error {
 	d.chunk = r.Int()
 	d.inputs = make([]inputData, r.Count(8))
 	for i := range d.inputs {
-		d.inputs[i] = inputData{r.String(), int(r.Uint()), int(r.Uint()), r.Bool(), r.Int(), r.Bool(), r.Bool(), r.Bool()}
+		d.inputs[i] = inputData{r.String(), int(r.Uint()), int(r.Uint()), r.Bool(), int(r.Uint()), r.Int(), r.Bool(), r.Bool(), r.Bool()}
 	}
 	d.groups = make([]groupData, r.Count(4))
 	for i := range d.groups {
@@ -145,7 +147,7 @@ func (t *Task) data() taskData {
 				continue
 			}
 			in := t.inputs[i]
-			d.inputs = append(d.inputs, inputData{in.edge.ID, in.from, in.fromWidth, in.old, p.w, p.idle, p.ended, p.short})
+			d.inputs = append(d.inputs, inputData{in.edge.ID, in.from, in.fromWidth, in.old, in.nth, p.w, p.idle, p.ended, p.short})
 		}
 		for _, gr := range g.groups {
 			d.groups = append(d.groups, groupData{t.inputs[gr.first].edge.ID, int64(gr.turn), gr.chunk, gr.cut})

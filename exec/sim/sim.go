@@ -121,7 +121,7 @@ func (s *scheduler) turn() error {
 }
 
 func (s *scheduler) deadlock() error {
-	return fmt.Errorf("seed %d: %d actors wait for each other", s.Seed, len(s.actors))
+	return fmt.Errorf("seed %d: %d actors wait for each other\n%s", s.Seed, len(s.actors), s.run)
 }
 
 // jump goes to the time at which somebody wants to be stepped.
