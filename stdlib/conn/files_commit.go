@@ -39,6 +39,7 @@ func (s *fileSink) Save(w *checkpoint.Writer) error {
 	var grown []*interval
 	for _, in := range s.sealed {
 		if !in.applied {
+			in.named = w.ID
 			s.sealFile(in, w)
 			continue
 		}
@@ -217,13 +218,13 @@ func (s *fileSink) Commit(id checkpoint.ID) error {
 		return err
 	}
 	if done { // the checkpoint may be the last one, which no other follows
-		return s.settle()
+		return s.settle(id)
 	}
 	return s.forget(func(in *interval) bool { return in.applied && in.followed > 0 && in.followed <= id })
 }
 
-// settle makes durable all that is in the outputs and forgets it.
-func (s *fileSink) settle() error {
+// settle makes durable all that is in the outputs and forgets it, but for files that a checkpoint after id names.
+func (s *fileSink) settle(id checkpoint.ID) error {
 	s.mu.Lock()
 	var list []*interval
 	for _, in := range s.sealed {
@@ -235,7 +236,7 @@ func (s *fileSink) settle() error {
 	if err := s.flush(list); err != nil {
 		return err
 	}
-	return s.forget(func(in *interval) bool { return in.flushed })
+	return s.forget(func(in *interval) bool { return in.flushed && in.named <= id })
 }
 
 // forget drops intervals that are not needed any more, with their files.
@@ -429,7 +430,7 @@ func (s *fileSink) closeStaged() error {
 		if err := s.apply(^checkpoint.ID(0)); err != nil {
 			return err
 		}
-		return s.settle()
+		return s.settle(^checkpoint.ID(0))
 	}
 	if g := s.stage; g.f != nil {
 		g.f.Close()
@@ -437,5 +438,5 @@ func (s *fileSink) closeStaged() error {
 	}
 	// What is sealed may belong to a checkpoint that is durable; what has been committed is made durable, too, so that a
 	// rollback may rely on it.
-	return s.settle()
+	return s.settle(^checkpoint.ID(0))
 }

@@ -35,6 +35,7 @@ type interval struct {
 	applied  bool          // it is in the outputs
 	names    []string      // folders that must be flushed, too
 	flushed  bool          // and they are durable
+	named    checkpoint.ID // the newest checkpoint that names the file
 	followed checkpoint.ID // the first checkpoint that includes this flush: with it the interval is not needed any more
 }
 
