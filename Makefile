@@ -1,7 +1,7 @@
 # Everyday targets. `make test` is what the README names; CI runs it and the checks of `lint`.
 GO ?= go
 
-.PHONY: help build test race lint fuzz bench compare gen sim install clean
+.PHONY: help build test race lint fuzz bench compare gen sim soak install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -40,8 +40,12 @@ compare: ## the Nexmark queries of examples/ against DuckDB (installed from PyPI
 gen: ## regenerate docs/reference.md and the goldens that are made from the code
 	$(GO) run ./cmd/ebb doc --markdown > docs/reference.md
 
-sim: ## many schedules of plans of every shape, on one goroutine each
-	$(GO) test ./exec/sim -seeds 2000 -timeout 30m
+sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
+	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds 2000 -timeout 30m
+	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles'
+
+soak: ## the same for ever, from a seed of today
+	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -soak -timeout 0
 
 clean:
 	rm -rf bin .bench

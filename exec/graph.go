@@ -54,16 +54,9 @@ type Edge struct {
 	Schema  []byte // of the rows, as vec.AppendSchema writes it: for those who look into checkpoints
 }
 
-// limits are those of each of the channels that lead to one task. Together they hold what DefaultLimits say, so that what
-// is in flight does not grow with the square of the parallelism; but a channel of an edge in order must hold a chunk.
-func (e *Edge) limits(channels int) Limits {
-	switch {
-	case e.Limits != (Limits{}):
-		return e.Limits
-	case e.InOrder:
+func (e *Edge) limits() Limits {
+	if e.Limits == (Limits{}) {
 		return DefaultLimits
 	}
-	return Limits{Rows: max(DefaultLimits.Rows/channels, leastLimits.Rows), Bytes: max(DefaultLimits.Bytes/channels, leastLimits.Bytes)}
+	return e.Limits
 }
-
-var leastLimits = Limits{Rows: 1024, Bytes: 32 << 10}

@@ -23,11 +23,9 @@ type Launch struct {
 	Engine       string   // version
 	Owner        checkpoint.Owner
 
-	// Policy, Together and Piece are for the simulator: they change when checkpoints are taken, how files are flushed and how
-	// much state is written in a step.
-	Policy   func(*checkpoint.Policy)
-	Together func([]func())
-	Piece    int
+	// Policy and Store are for the simulator: they change when checkpoints are taken and how they are kept.
+	Policy func(*checkpoint.Policy)
+	Store  func(*checkpoint.Options)
 
 	Taken   func(*checkpoint.Manifest)
 	Aborted func(id checkpoint.ID, reason string)
@@ -80,9 +78,12 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		l.Graph = c.Graph(lib, env)
 		return l, nil
 	}
-	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), Owner: o.Owner, Together: o.Together}
+	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), Owner: o.Owner}
 	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
 		so.Keep = int(n)
+	}
+	if o.Store != nil {
+		o.Store(&so)
 	}
 	first := checkpoint.ID(1)
 	if _, err := env.FS.Stat(l.Dir); err == nil {
@@ -96,7 +97,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	dir, _ := os.Getwd()
 	job := jobName(name)
 	script := checkpoint.Ref{}
-	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
+	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted,
 		Open: func() (*checkpoint.Store, error) {
 			if l.store != nil {
 				return l.store, nil

@@ -4,240 +4,330 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"sort"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
-
-	"github.com/stretchr/testify/require"
+	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
-	"github.com/ebb-lang/ebb/checkpoint/disk"
-	"github.com/ebb-lang/ebb/exec"
-	"github.com/ebb-lang/ebb/exec/sim"
-	"github.com/ebb-lang/ebb/planner"
-	"github.com/ebb-lang/ebb/stdlib"
 )
 
-// world is what outlives the crashes of a job: its disk and the time.
-type world struct {
-	t        *testing.T
-	fs       *disk.Sim
-	clock    *sim.Clock
-	rng      *rand.Rand
-	script   string
-	trace    func(op, name string)
-	taken    int // checkpoints published
-	lives    int
-	restored int   // lives that went on from a checkpoint
-	flight   int64 // rows put back
+var (
+	seeds   = flag.Int("seeds", 0, "seeds of a test; 0: a few")
+	oneOf   = flag.Int("seed", -1, "the one seed of TestLives")
+	lives   = flag.Int("lives", 6, "lives of a story that end in trouble, at most")
+	widest  = flag.Int("width", 4, "the largest parallelism")
+	big     = flag.Int("rows", 128, "rows of a step, at most")
+	calm    = flag.Bool("calm", false, "no faults of the disk, no stops, no going back")
+	begin   = flag.Uint64("first", 0, "the first seed")
+	watched = flag.String("watch", "", "print what happens to files of such names")
+	soak    = flag.Bool("soak", false, "go on for ever")
+)
+
+// size bounds a story: what a failure is shrunk to.
+type size struct {
+	lives, width, rows int
+	calm               bool
 }
 
-func newWorld(t *testing.T, script string, seed uint64, files map[string]string) *world {
-	w := &world{t: t, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), script: script}
-	for name, text := range files {
-		f, err := w.fs.Create(name)
-		require.NoError(t, err)
-		_, err = f.Write([]byte(text))
-		require.NoError(t, err)
-		require.NoError(t, f.Sync())
-		require.NoError(t, f.Close())
+func sizeOf() size { return size{*lives, *widest, *big, *calm} }
+
+func (z size) String() string {
+	s := fmt.Sprintf("-lives %d -width %d -rows %d", z.lives, z.width, z.rows)
+	if z.calm {
+		s += " -calm"
 	}
-	require.NoError(t, w.fs.SyncDir("."))
-	return w
+	return s
 }
 
-// life is one run of the job.
-type life struct {
-	seed     uint64
-	width    int
-	mode     string
-	interval int64 // of checkpoints; 0: none
-	open     int   // checkpoints that may be open
-	rows     int   // of a step, at most
-	crash    int   // steps; 0: never
-	stop     int   // steps after which the run is stopped as by a signal; 0: never
-	crashAt  int   // operations on the disk; 0: never
-	from     string
+// jobOf returns the job of a seed: every third is a random script.
+func jobOf(seed uint64) job {
+	if seed%3 == 2 {
+		return randomJob(seed)
+	}
+	return jobs[int(seed/3*2+seed%3)%len(jobs)]
 }
 
-var library = stdlib.New()
+// peaces are the outputs of the jobs without a crash.
+var peaces sync.Map
 
-var first = flag.Int("first", 0, "first seed")
-
-// run lives a life. It returns whether the job came to its end.
-func (w *world) run(l life) (done bool, err error) {
-	env := exec.OS()
-	env.FS, env.Now, env.Stdin, env.Stdout, env.Chunk = w.fs, w.clock.Now, strings.NewReader(""), io.Discard, 300
-	steps := rand.New(rand.NewPCG(l.seed, 2))
-	env.StepRows = func() int { return 1 + steps.IntN(l.rows) }
-	ops, at := 0, 0
-	crashed := false
-	w.fs.Before = func(op, name string) error {
-		if w.trace != nil {
-			w.trace(op, name)
-		}
-		if ops++; l.crashAt > 0 && ops >= l.crashAt {
-			crashed = true
-			return sim.ErrCrash
-		}
-		return nil
+func peaceOf(j job) (map[string]string, error) {
+	key := j.script
+	if p, ok := peaces.Load(key); ok {
+		return p.(map[string]string), nil
 	}
-	c, diags, err := planner.Compile("job.ebb", w.script, library, env, planner.Options{Parallelism: l.width})
-	require.NoError(w.t, err)
-	require.NotNil(w.t, c, "%v", diags)
-	mode := l.mode
-	if l.interval == 0 {
-		mode = "none"
-	}
-	launched, err := c.Launch("job.ebb", w.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from,
-		Policy: func(p *checkpoint.Policy) { p.MaxOpen, p.AlignTimeout = max(l.open, 1), l.interval/3 },
-		Together: func(fs []func()) {
-			w.rng.Shuffle(len(fs), func(i, k int) { fs[i], fs[k] = fs[k], fs[i] })
-			for _, f := range fs {
-				f()
-			}
-		},
-		Taken: func(*checkpoint.Manifest) { w.taken++ }})
-	if err == nil {
-		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Each: func(r *exec.Run) {
-			if at++; at == l.stop {
-				r.Stop()
-			}
-		}})
-	}
-	if launched != nil && !crashed && !errors.Is(err, sim.ErrCrash) {
-		if e := launched.Close(); err == nil {
-			err = e
-		}
-	}
-	w.lives++
-	if testing.Verbose() {
-		from := checkpoint.ID(0)
-		if launched != nil && launched.From != nil {
-			from = launched.From.ID
-		}
-		w.t.Logf("from %d: %+v: %v", from, l, err)
-	}
-	if launched != nil && launched.From != nil && launched.Setup.From != nil {
-		w.restored++
-		w.flight += launched.Setup.From.Rows()
-	}
-	if crashed || errors.Is(err, sim.ErrCrash) {
-		w.fs.Before = nil
-		w.fs = w.fs.Crash(w.rng)
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// output returns the lines of a file, sorted.
-func (w *world) output(name string) string {
-	f, err := w.fs.Open(name)
+	w, err := newWorld(j, 0)
 	if err != nil {
-		return err.Error()
+		return nil, err
 	}
-	b, err := io.ReadAll(f)
-	require.NoError(w.t, err)
-	lines := strings.Split(string(b), "\n")
-	sort.Strings(lines)
-	return strings.Join(lines, "\n")
-}
-
-// jobs write files, so that what they gave can be compared after crashes.
-var jobs = map[string]string{
-	"copy":     `csv("in.csv") |> where n % 3 != 0 |> into csv("out.csv")`,
-	"keyed":    `nexmark("bid", events: 4_000) |> aggregate n = count(), s = sum(price), who = distinct(bidder) by auction |> into csv("out.csv")`,
-	"windowed": `nexmark("bid", events: 4_000) |> aggregate n = count() by bidder window hopping(100ms, every: 20ms) |> into csv("out.csv")`,
-	"late": `source b = nexmark("bid", events: 4_000, disorder: 977) time date_time lag 10ms
-b |> aggregate n = count() by channel window tumbling(100ms) late into behind |> into csv("out.csv")
-behind |> aggregate late = count(), s = sum(price) |> into jsonl("late.jsonl")`,
-	"session":    `nexmark("bid", events: 4_000) |> aggregate n = count(), first = min(price) by bidder window session(10ms) |> into csv("out.csv")`,
-	"two levels": `nexmark("bid", events: 3_000) |> aggregate top = max(price) by auction, bidder |> aggregate a = avg(top), n = count() by auction |> where n > 1 |> into csv("out.csv")`,
-	"fan": `stream b = nexmark("bid", events: 2_000)
-stream dear = b |> where price > 1_000_000 |> select auction, tag = "dear"
-stream odd = b |> where auction % 2 == 1 |> select auction, tag = "odd"
-dear |> union odd |> aggregate n = count() by auction, tag |> sort by auction, tag |> into csv("out.csv")
-b |> where price < 1000 |> into jsonl("late.jsonl")`,
-}
-
-func inputs() map[string]string {
-	var in strings.Builder
-	in.WriteString("n,s\n")
-	for i := range 1500 {
-		fmt.Fprintf(&in, "%d,%s\n", i, strings.Repeat("x", 1+i%9))
+	if _, err := w.run(life{width: 2, rows: 1000}); err != nil {
+		return nil, fmt.Errorf("in peace: %w", err)
 	}
-	return map[string]string{"in.csv": in.String()}
-}
-
-// TestCrashes runs each job once in peace and then with crashes, in which it goes on from its checkpoints: the outputs
-// must be the same.
-func TestCrashes(t *testing.T) {
-	for name, script := range jobs {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			peace := newWorld(t, script, 0, inputs())
-			_, err := peace.run(life{width: 1, rows: 1000})
-			require.NoError(t, err)
-			for seed := uint64(*first); seed < uint64(*seeds); seed++ {
-				crashes(t, script, seed, peace)
-			}
-		})
+	out, err := w.outputs()
+	if err == nil {
+		peaces.Store(key, out)
 	}
+	return out, err
 }
 
-func crashes(t *testing.T, script string, seed uint64, peace *world) {
-	w := newWorld(t, script, seed, inputs())
-	replay := fmt.Sprintf("go test ./exec/sim -run %q -seeds %d # seed %d", t.Name(), seed+1, seed)
-	width := 1 + w.rng.IntN(3)
+// story is a job that lives through crashes, faults of its disk, stops and returns to earlier checkpoints, at changing
+// widths, until it comes to its end. Its outputs must be those of a run in peace; so must those of a run that goes on from
+// any checkpoint that is kept.
+func story(seed uint64, z size) (count tally, err error) {
+	j := jobOf(seed)
+	peace, err := peaceOf(j)
+	if err != nil {
+		return count, err
+	}
+	w, err := newWorld(j, seed)
+	if err != nil {
+		return count, err
+	}
+	w.examined = true
+	defer func() { count = w.count }()
+	width := 1 + w.rng.IntN(z.width)
 	for n := 0; ; n++ {
 		if seed%2 == 1 {
-			width = 1 + w.rng.IntN(4)
+			width = 1 + w.rng.IntN(z.width)
 		}
 		l := life{seed: seed<<8 + uint64(n), width: width, mode: []string{"auto", "aligned", "unaligned"}[w.rng.IntN(3)],
-			interval: int64(20_000 + w.rng.IntN(2_000_000)), open: 1 + w.rng.IntN(3), rows: 1 << w.rng.IntN(8)}
-		if n < 6 {
-			if w.rng.IntN(2) == 0 {
-				l.crash = 1 + w.rng.IntN(3000)
-			} else {
-				l.crashAt = 1 + w.rng.IntN(200)
-			}
-		}
+			interval: int64(20_000 + w.rng.IntN(1_500_000)), open: 1 + w.rng.IntN(3), rows: 1 << w.rng.IntN(8)}
+		l.rows = min(l.rows, z.rows)
+		w.trouble(&l, n, z)
 		done, err := w.run(l)
-		require.NoError(t, err, "%s, life %d: %+v", replay, n, l)
-		if done {
+		if err == nil && done {
 			break
 		}
-		require.Less(t, n, 20, replay)
+		if err == nil && n > z.lives+20 {
+			err = errors.New("it does not come to its end")
+		}
+		if err != nil {
+			return count, fmt.Errorf("life %d: %+v: %w", n, l, err)
+		}
 	}
-	t.Logf("seed %d: %d lives, %d restored, %d checkpoints, %d rows put back", seed, w.lives, w.restored, w.taken, w.flight)
-	for _, file := range []string{"out.csv", "late.jsonl"} {
-		if d := difference(peace.output(file), w.output(file)); d != "" {
-			t.Errorf("%s: %s:%s", replay, file, d)
+	got, err := w.outputs()
+	if err == nil {
+		err = compare(peace, got)
+	}
+	if err == nil {
+		err = w.kept(peace, z)
+	}
+	return count, err
+}
+
+// trouble decides what happens to a life.
+func (w *world) trouble(l *life, n int, z size) {
+	r := w.rng
+	crash, at, kill, kind, op, steps := 1+r.IntN(3000), 1+r.IntN(200), r.IntN(3) == 0, r.IntN(16), 1+r.IntN(150), 1+r.IntN(2000)
+	if r.IntN(4) == 0 { // during the restore
+		at = 1 + r.IntN(30)
+	}
+	if r.IntN(4) == 0 {
+		l.timeout = l.interval/2 + int64(r.IntN(50_000))
+	}
+	if n >= z.lives {
+		l.timeout = 0
+		return
+	}
+	l.kill = kill
+	if z.calm {
+		kind %= 10
+	}
+	switch {
+	case kind < 5:
+		l.crash = crash
+	case kind < 10:
+		l.crashAt = at
+	case kind < 12:
+		l.failAt = op
+	case kind == 12:
+		l.fullAt = op
+	case kind == 13:
+		l.stop = steps
+	case kind == 14:
+		l.drain = steps
+	default:
+		l.crash = crash
+		if ids := w.list(); len(ids) > 0 {
+			l.from = strconv.FormatUint(uint64(pick(r, ids...)), 10)
 		}
 	}
 }
 
-// difference tells in a few lines which lines are missing and which are too many; "" if the texts are equal.
-func difference(want, got string) string {
-	if want == got {
-		return ""
+// list returns the checkpoints that are kept and lead to the head. What was cut off an output when the run went back to
+// an earlier one is gone.
+func (w *world) list() []checkpoint.ID {
+	f, err := checkpoint.OpenReader(w.fs, checkpoints)
+	if err != nil {
+		return nil
 	}
-	count := map[string]int{}
-	for _, l := range strings.Split(want, "\n") {
-		count[l]++
-	}
-	for _, l := range strings.Split(got, "\n") {
-		count[l]--
-	}
-	var out []string
-	for l, n := range count {
-		if n != 0 {
-			out = append(out, fmt.Sprintf("%+d %s", -n, l))
+	defer f.Close()
+	var ids []checkpoint.ID
+	for _, i := range f.List() {
+		if testing.Verbose() && *oneOf >= 0 {
+			fmt.Printf("%+v\n", i)
+		}
+		if !i.Abandoned {
+			ids = append(ids, i.ID)
 		}
 	}
-	sort.Strings(out)
-	n := len(out)
-	return fmt.Sprintf(" %d lines differ\n%s", n, strings.Join(out[:min(n, 8)], "\n"))
+	return ids
+}
+
+// kept goes on from every checkpoint that is kept, at some width, on a copy of the disk: to the same outputs (I9, I12).
+func (w *world) kept(peace map[string]string, z size) error {
+	for _, id := range w.list() {
+		c := *w
+		c.fs, c.rng = w.fs.Kill(), rand.New(rand.NewPCG(uint64(id), 3))
+		l := life{seed: uint64(id), width: 1 + c.rng.IntN(z.width), mode: "auto", interval: 1_000_000, open: 2, rows: z.rows, from: strconv.FormatUint(uint64(id), 10)}
+		done, err := c.run(l)
+		if err == nil && !done {
+			err = errors.New("it does not come to its end")
+		}
+		if err == nil {
+			var got map[string]string
+			if got, err = c.outputs(); err == nil {
+				err = compare(peace, got)
+				if err != nil && testing.Verbose() && *oneOf >= 0 {
+					firstDifference(peace, got)
+				}
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("going on from checkpoint %d: %+v: %w", id, l, err)
+		}
+		w.count = c.count
+	}
+	return nil
+}
+
+// shrunk makes a story that fails smaller, as long as it fails.
+func shrunk(seed uint64, z size, err error) (size, error) {
+	until := time.Now().Add(20 * time.Second)
+	try := func(y size) bool {
+		if y == z || time.Now().After(until) {
+			return false
+		}
+		if _, e := story(seed, y); e != nil {
+			z, err = y, e
+			return true
+		}
+		return false
+	}
+	y := z
+	y.calm = true
+	try(y)
+	for n := range z.lives {
+		y = z
+		y.lives = n
+		if try(y) {
+			break
+		}
+	}
+	for n := 1; n < z.width; n++ {
+		y = z
+		y.width = n
+		if try(y) {
+			break
+		}
+	}
+	for n := 1; n < z.rows; n *= 4 {
+		y = z
+		y.rows = n
+		if try(y) {
+			break
+		}
+	}
+	return z, err
+}
+
+// TestLives tells stories. Flags: see above. `make sim` tells 2,000, `make soak` tells them for ever.
+func TestLives(t *testing.T) {
+	first, n := *begin, uint64(*seeds)
+	switch {
+	case *oneOf >= 0:
+		first, n = uint64(*oneOf), 1
+	case *soak:
+		first, n = uint64(time.Now().Unix()), 1<<62
+	case n == 0:
+		n = 45
+	}
+	var next atomic.Uint64
+	var mu sync.Mutex
+	var sum tally
+	from := time.Now()
+	t.Run("seeds", func(t *testing.T) {
+		for w := range 2 {
+			t.Run(strconv.Itoa(w), func(t *testing.T) {
+				t.Parallel()
+				for {
+					k := next.Add(1) - 1
+					if k >= n || t.Failed() {
+						return
+					}
+					count, err := story(first+k, sizeOf())
+					mu.Lock()
+					sum.add(count)
+					mu.Unlock()
+					if err != nil {
+						report(t, first+k, err)
+						return
+					}
+					if *soak && k%1000 == 999 {
+						t.Logf("%d stories: %+v", k+1, sum)
+					}
+				}
+			})
+		}
+	})
+	took := time.Since(from)
+	t.Logf("%d seeds in %.1f s, %.0f a second: %+v", min(next.Load(), n), took.Seconds(), float64(min(next.Load(), n))/took.Seconds(), sum)
+}
+
+func report(t *testing.T, seed uint64, err error) {
+	z, err := shrunk(seed, sizeOf(), err)
+	text := err.Error()
+	if len(text) > 12000 {
+		text = text[:12000] + "…"
+	}
+	t.Errorf("seed %d, job %s\n%s\nfails: go test ./exec/sim -run TestLives -seed %d %s\n%s", seed, jobOf(seed).name, strings.TrimSpace(jobOf(seed).script), seed, z, text)
+}
+
+// TestJobs runs every job in peace: it gives something.
+func TestJobs(t *testing.T) {
+	for _, j := range jobs {
+		out, err := peaceOf(j)
+		if err != nil {
+			t.Errorf("%s: %v", j.name, err)
+			continue
+		}
+		for name, text := range out {
+			if strings.Count(text, "\n") < 1 {
+				t.Errorf("%s: %s has next to nothing: %q", j.name, name, text)
+			}
+		}
+		if len(out) == 0 {
+			t.Errorf("%s: no outputs", j.name)
+		}
+	}
+	for seed := range uint64(60) {
+		if _, err := peaceOf(randomJob(seed)); err != nil {
+			t.Errorf("random job %d: %v\n%s", seed, err, randomJob(seed).script)
+		}
+	}
+}
+
+func firstDifference(want, got map[string]string) {
+	for name := range want {
+		a, b := strings.Split(want[name], "\n"), strings.Split(got[name], "\n")
+		for i := range a {
+			if i < len(b) && a[i] != b[i] {
+				fmt.Printf("%s line %d: %q, not %q\n", name, i+1, b[i:min(i+12, len(b))], a[i:min(i+12, len(a))])
+				break
+			}
+		}
+	}
 }

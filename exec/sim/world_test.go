@@ -1,0 +1,434 @@
+package sim_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime/debug"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/sim"
+	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// checkpoints is where they lie.
+const checkpoints = ".ebb/job"
+
+// world is what outlives the crashes of a job: its disk, the time, and what was seen of its checkpoints.
+type world struct {
+	job      job
+	fs       *disk.Sim
+	clock    *sim.Clock
+	rng      *rand.Rand
+	outcome  map[checkpoint.ID]string // published or aborted
+	newest   checkpoint.ID            // the largest that was published
+	count    tally
+	examined bool // check each checkpoint
+	inspect  func(*checkpoint.Manifest) error
+}
+
+// tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
+type tally struct {
+	lives, restored, taken, aborted, crashes, faults, stops, backs int
+	flight                                                         int64 // rows put back
+}
+
+func (t *tally) add(o tally) {
+	t.lives += o.lives
+	t.restored += o.restored
+	t.taken += o.taken
+	t.aborted += o.aborted
+	t.crashes += o.crashes
+	t.faults += o.faults
+	t.stops += o.stops
+	t.backs += o.backs
+	t.flight += o.flight
+}
+
+func newWorld(j job, seed uint64) (*world, error) {
+	w := &world{job: j, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}}
+	for name, text := range inputs(j) {
+		f, err := w.fs.Create(name)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.Write([]byte(text))
+		if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.fs.SyncDir(".")
+}
+
+// life is one run of the job.
+type life struct {
+	seed     uint64
+	width    int
+	mode     string
+	interval int64 // of checkpoints; 0: none
+	timeout  int64 // of checkpoints; 0: never
+	open     int   // checkpoints that may be open
+	rows     int   // of a step, at most
+	crash    int   // steps; 0: never
+	crashAt  int   // operations on the disk; 0: never
+	kill     bool  // the process only: what was written stays
+	failAt   int   // the operation that fails, once; 0: none
+	fullAt   int   // from this operation on nothing can be written; 0: never
+	stop     int   // steps until it is asked to stop; 0: never
+	drain    int
+	from     string
+}
+
+var library = stdlib.New()
+
+var errDisk = errors.New("the disk has failed")
+
+// run lives a life. It returns whether the job came to its end. An error that the life asked for is none.
+func (w *world) run(l life) (done bool, err error) {
+	env := exec.OS()
+	env.FS, env.Now, env.Stdin, env.Stdout, env.Chunk = w.fs, w.clock.Now, strings.NewReader(""), io.Discard, 300
+	steps := rand.New(rand.NewPCG(l.seed, 2))
+	env.StepRows = func() int { return 1 + steps.IntN(max(l.rows, 1)) }
+	ops, hurt, crashed := 0, false, false
+	w.fs.Before = func(op, name string) error {
+		ops++
+		if *watched != "" && strings.Contains(name, *watched) {
+			fmt.Println(op, name)
+		}
+		switch {
+		case l.crashAt > 0 && ops >= l.crashAt:
+			crashed = true
+			return sim.ErrCrash
+		case ops == l.failAt:
+			hurt = true
+			if op == "write" {
+				return &disk.Partial{N: steps.IntN(100), Err: errDisk}
+			}
+			return errDisk
+		case l.fullAt > 0 && ops >= l.fullAt && (op == "write" || op == "create" || op == "mkdir"):
+			hurt = true
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	b := newBooks()
+	if w.examined && l.interval > 0 {
+		env.Watch = b
+	}
+	before := w.newest
+	b.stepped = func(id checkpoint.ID) {
+		if id <= before {
+			b.fail("I5: id %d is used again", id)
+		}
+	}
+	b.commits = func(id checkpoint.ID) error {
+		return durable(w.fs, w.rng, checkpoints, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
+	}
+	w.count.lives++
+	restored := false
+	defer func() {
+		if testing.Verbose() && *oneOf >= 0 {
+			fmt.Printf("%+v: done %v, %v\n", l, done, err)
+		}
+	}()
+	err = guarded(func() error {
+		launched, err := w.launch(env, l, b)
+		if err != nil {
+			return err
+		}
+		if l.from != "" {
+			w.count.backs++
+		}
+		if launched.Setup.From != nil {
+			restored = true
+		}
+		n := 0
+		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Each: func(r *exec.Run) {
+			if n++; n == l.stop {
+				r.Stop()
+			}
+			if n == l.drain {
+				r.Drain()
+			}
+			if n%50 == 0 && env.Watch != nil {
+				if held := r.Held(); len(held) > 0 {
+					b.fail("I11: %s", strings.Join(held, "; "))
+				}
+			}
+		}})
+		if launched.Setup.From != nil {
+			w.count.flight += launched.Setup.From.Rows()
+		}
+		if !crashed && !errors.Is(err, sim.ErrCrash) {
+			err = errors.Join(err, launched.Close())
+		}
+		return err
+	})
+	if restored {
+		w.count.restored++
+	}
+	if b.wrong != nil {
+		return false, b.wrong
+	}
+	var broken *brokenError
+	if errors.As(err, &broken) {
+		return false, err
+	}
+	w.fs.Before = nil
+	switch {
+	case crashed || errors.Is(err, sim.ErrCrash):
+		w.count.crashes++
+		w.leave(l.kill)
+		return false, nil
+	case err != nil && hurt:
+		w.count.faults++
+		w.leave(l.kill)
+		return false, nil
+	case err != nil && l.timeout > 0 && (strings.Contains(err.Error(), "in a row failed") || l.stop > 0 && strings.Contains(err.Error(), "the final checkpoint failed")):
+		w.leave(true)
+		return false, nil
+	case err == nil && l.stop > 0 || err == nil && l.drain > 0:
+		w.count.stops++
+		w.leave(l.kill)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// leave makes the disk what is left of it.
+func (w *world) leave(kill bool) {
+	if kill {
+		w.fs = w.fs.Kill()
+	} else {
+		w.fs = w.fs.Crash(w.rng)
+	}
+}
+
+// launch prepares a run.
+func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, error) {
+	c, diags, err := planner.Compile("job.ebb", w.job.script, library, env, planner.Options{Parallelism: l.width})
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, fmt.Errorf("%v", diags)
+	}
+	mode := l.mode
+	if l.interval == 0 {
+		mode = "none"
+	}
+	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from,
+		Policy: func(p *checkpoint.Policy) {
+			p.MaxOpen, p.AlignTimeout, p.Timeout, p.Tolerate = max(l.open, 1), l.interval/3, l.timeout, 50
+		},
+		Store: func(o *checkpoint.Options) {
+			o.Keep, o.SegmentBytes, o.RoomBytes = 3, 20<<10, 4<<10
+			o.Together = func(fs []func()) {
+				w.rng.Shuffle(len(fs), func(i, k int) { fs[i], fs[k] = fs[k], fs[i] })
+				for _, f := range fs {
+					f()
+				}
+			}
+		},
+		Taken: func(m *checkpoint.Manifest) {
+			w.count.taken++
+			w.settled(b, m.ID, "published")
+			if m.ID <= w.newest {
+				b.fail("I5: checkpoint %d is published after %d", m.ID, w.newest)
+			}
+			w.newest = max(w.newest, m.ID)
+			if env.Watch == nil {
+				return
+			}
+			if err := durable(w.fs, w.rng, checkpoints, m.ID, func(_ *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error)) error {
+				return b.examine(m, read)
+			}); err != nil {
+				b.fail("%w", err)
+			}
+		},
+		Aborted: func(id checkpoint.ID, _ string) {
+			w.count.aborted++
+			w.settled(b, id, "aborted")
+			delete(b.cuts, id)
+		}})
+}
+
+// settled notes what became of a checkpoint.
+func (w *world) settled(b *books, id checkpoint.ID, how string) {
+	if was, ok := w.outcome[id]; ok && (was == "published" || how == was) && id <= w.newest {
+		b.fail("I8: checkpoint %d is %s and was %s", id, how, was)
+	}
+	w.outcome[id] = how
+}
+
+// brokenError is a panic of the engine.
+type brokenError struct{ text string }
+
+func (e *brokenError) Error() string { return e.text }
+
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &brokenError{fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	return f()
+}
+
+// outputs returns what the job has written: of each visible file its text, sorted as the job allows.
+func (w *world) outputs() (map[string]string, error) { return outputsOf(w.fs, w.job) }
+
+func outputsOf(fs *disk.Sim, j job) (map[string]string, error) {
+	out, in := map[string]string{}, inputs(j)
+	var walk func(dir string) error
+	walk = func(dir string) error {
+		entries, err := fs.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			switch {
+			case strings.HasPrefix(e.Name(), "."), in[name] != "":
+			case e.IsDir():
+				if err := walk(name); err != nil {
+					return err
+				}
+			default:
+				text, err := content(fs, name)
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				out[name] = arranged(j, text)
+			}
+		}
+		return nil
+	}
+	return out, walk(".")
+}
+
+func content(fs *disk.Sim, name string) (string, error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(name, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return "", err
+		}
+	}
+	b, err := io.ReadAll(r)
+	return string(b), err
+}
+
+// arranged brings the lines into an order, and changes to what they come to.
+func arranged(j job, text string) string {
+	if j.ordered {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	if j.changes {
+		lines = folded(lines)
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+// folded returns the rows that changes come to. A row that is taken away and was not there stays as such.
+func folded(lines []string) []string {
+	count := map[string]int{}
+	for _, l := range lines {
+		op, n := "", 0
+		for _, o := range []string{"+I", "+U", "-U", "-D"} {
+			if csv, json := o+",", `{"_change":"`+o+`",`; strings.HasPrefix(l, csv) {
+				op = csv
+			} else if strings.HasPrefix(l, json) {
+				op = json
+			} else {
+				continue
+			}
+			if n = 1; o[0] == '-' {
+				n = -1
+			}
+		}
+		if n == 0 {
+			n = 1
+		}
+		count[strings.TrimPrefix(l, op)] += n
+	}
+	var out []string
+	for l, n := range count {
+		for range max(n, -n) {
+			if n < 0 {
+				l = "taken away: " + strings.TrimPrefix(l, "taken away: ")
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func packed(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	w.Close()
+	return b.String()
+}
+
+// compare tells in a few lines how outputs differ from those of the run in peace.
+func compare(want, got map[string]string) error {
+	for name, text := range want {
+		if d := difference(text, got[name]); d != "" {
+			return fmt.Errorf("output %s:%s", name, d)
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			return fmt.Errorf("output %s should not be there", name)
+		}
+	}
+	return nil
+}
+
+// difference tells in a few lines which lines are missing and which are too many; "" if the texts are equal.
+func difference(want, got string) string {
+	if want == got {
+		return ""
+	}
+	count := map[string]int{}
+	for _, l := range strings.Split(want, "\n") {
+		count[l]++
+	}
+	for _, l := range strings.Split(got, "\n") {
+		count[l]--
+	}
+	var out []string
+	for l, n := range count {
+		if n != 0 {
+			if len(l) > 150 {
+				l = l[:150] + "…"
+			}
+			out = append(out, fmt.Sprintf("%+d %s", -n, l))
+		}
+	}
+	sort.Strings(out)
+	n := len(out)
+	if n == 0 {
+		return " the order of lines differs"
+	}
+	return fmt.Sprintf(" %d lines differ\n%s", n, strings.Join(out[:min(n, 6)], "\n"))
+}
