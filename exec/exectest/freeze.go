@@ -51,12 +51,12 @@ func (f *freezer) between(t T, r *run) {
 			f.complete(t, w)
 		}
 	}
-	if len(f.open) == 3 {
+	if len(f.open) == 3 || r.calls%max(len(f.whole)/50, 1) != 0 {
 		return
 	}
 	f.id++
 	w := checkpoint.NewWriter(f.id, f.last)
-	if w.AtOnce, w.Piece = -1, 100+int(f.id%5)*200; len(f.chain) > mostDeltas {
+	if w.AtOnce, w.Piece = -1, 100+int(f.id%5)*200+len(f.whole[r.calls])/50; len(f.chain) > mostDeltas {
 		w.Parent = 0
 	}
 	require.NoError(t, r.ops[0].(exec.Saver).Save(w))

@@ -127,6 +127,12 @@ func BenchmarkFreeze(b *testing.B) {
 			write(b, id, func() { copy(c.t.rows.track.dirty, dirty) })
 		})
 	}
+	b.Run("touch", func(b *testing.B) { // what tracking adds to a batch
+		for b.Loop() {
+			c.t.rows.TouchAll(c.ids)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/vec.MaxRows, "ns/row")
+	})
 	b.Run("load", func(b *testing.B) {
 		w := checkpoint.NewWriter(1, 0)
 		c.t.Freeze(w)

@@ -113,7 +113,7 @@ func TestAggregateIsSaved(t *testing.T) {
 		"sessions of some length": {windows: []*types.Window{{Kind: types.Session, Size: 5, Max: 6}, {Kind: types.Session, Size: 10, Max: 25}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			examples(t, max(3, len(c.windows)), func(rt *rapid.T) {
+			examples(t, 3+len(c.windows)/3, func(rt *rapid.T) {
 				a := drawTest(rt, c.windows)
 				a.args.Emit, a.args.Late, a.args.Retain = c.emit, c.late, c.retain
 				if c.retracts {
@@ -121,6 +121,34 @@ func TestAggregateIsSaved(t *testing.T) {
 				}
 				a.verify(t, a.script(chooser(rt)))
 			})
+		})
+	}
+}
+
+// With more keys than go into a batch, what is owed comes out in several pieces.
+func TestAggregateOfManyKeysIsSaved(t *testing.T) {
+	for name, w := range map[string]*types.Window{"no window": nil, "hopping": {Kind: types.Hopping, Size: 200, Step: 100}} {
+		t.Run(name, func(t *testing.T) {
+			a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}}
+			a.args.Window = w
+			a.by("n")
+			a.call("max", []string{"s"})
+			var script []exectest.Input
+			for from := 0; from < 5000; from += 2500 {
+				rows := make([]testRow, 2500)
+				for i := range rows {
+					at := int64(from + i)
+					rows[i] = testRow{time: at / 20, mark: types.MinInstant, pos: uint64(at), values: []any{nil, nil, at % 4500, 0.0, fmt.Sprint("a text of some length ", at), nil}}
+				}
+				script = append(script, exectest.Rows(a.batch(rows)))
+			}
+			script = append(script, exectest.Watermark(260), exectest.Finish())
+			out := a.finish(t)
+			exectest.Verify(t, exectest.Test{Script: script, Whole: true, Keys: a.keys, Make: func() exec.Operator {
+				op, err := newAggregate(a.context(out))
+				require.NoError(t, err)
+				return op
+			}})
 		})
 	}
 }
