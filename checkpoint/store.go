@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -543,8 +542,8 @@ func (s *Store) branch(at ID) error {
 func (s *Store) Aside() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.st.begun || !slices.Contains(s.st.asides(), s.st.branch) {
-		return ""
+	if s.st.begun || s.st.branches[s.st.branch].At == 0 {
+		return "" // a step forward to the newest checkpoint cuts off nothing that is not set aside already, but must be made
 	}
 	return s.aside(s.st.branch)
 }

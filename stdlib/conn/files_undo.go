@@ -167,7 +167,7 @@ func (s *fileSink) plan(v *savedOutput, aside string, back []string) ([]*remake,
 		for _, e := range earlier {
 			m := see(e.name)
 			if e.keep > m.size() {
-				return nil, &OutputError{e.name, fmt.Errorf("it has %d bytes, %d stayed when it was rolled back; somebody else has changed it", m.size(), e.keep)}
+				continue // an earlier one begins further in front
 			}
 			m.cut(e.keep)
 			if e.had > e.keep {
