@@ -153,9 +153,9 @@ func TestAggregateOfManyKeysIsSaved(t *testing.T) {
 	}
 }
 
-func TestAggregateByTheClockIsSaved(t *testing.T) {
+func TestAggregateWithoutEventTimeIsSaved(t *testing.T) {
 	for _, w := range []*types.Window{{Kind: types.Tumbling, Size: 10, Processing: true}, {Kind: types.Hopping, Size: 10, Step: 5, Processing: true},
-		{Kind: types.Session, Size: 10, Processing: true}} {
+		{Kind: types.Session, Size: 10, Processing: true}, {Kind: types.CountWindow, Size: 3}} {
 		examples(t, 3, func(rt *rapid.T) {
 			a := drawTest(rt, []*types.Window{w})
 			a.in.Time = false
