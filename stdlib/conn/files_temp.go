@@ -70,7 +70,7 @@ next:
 				continue next
 			}
 		}
-		if _, ours := inUse.Load(temp); !ours && (n == os.Getpid() || !alive(n)) {
+		if _, ours := inUse.Load(temp); !ours && (s.unlock != nil || n == os.Getpid() || !alive(n)) { // with the lock nobody else writes here
 			s.env.FS.Remove(temp)
 		}
 	}
