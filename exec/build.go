@@ -77,13 +77,13 @@ func (b *builder) channels(g *Graph) {
 	b.writers = map[*Edge][]*writer{}
 	for _, e := range g.Edges {
 		from, to := b.tasks[e.From], b.tasks[e.To]
-		limits := e.limits()
+		limits := e.limits(channelsTo(e, len(from), len(to)))
 		ws := make([]*writer, len(from))
 		into := make([][]*Channel, len(to))
 		for i, p := range from {
 			ws[i] = &writer{spread: e.Spread, keys: e.Keys, keep: e.Keep, chunk: &p.chunk}
 			for k, c := range to {
-				if e.Spread == Rebalance && len(from) == len(to) && i != k {
+				if pairwise(e, len(from), len(to)) && i != k {
 					continue
 				}
 				ch := NewChannel(limits, c.Wake, p.Wake)
@@ -101,6 +101,17 @@ func (b *builder) channels(g *Graph) {
 			c.gate.Add(e.In, into[k], e.InOrder)
 		}
 	}
+}
+
+// pairwise reports whether task i leads to task i only.
+func pairwise(e *Edge, from, to int) bool { return e.Spread == Rebalance && from == to }
+
+// channelsTo returns how many channels of an edge lead to each task.
+func channelsTo(e *Edge, from, to int) int {
+	if pairwise(e, from, to) {
+		return 1
+	}
+	return from
 }
 
 func (b *builder) group(gr *Group) error {

@@ -101,7 +101,7 @@ const (
 	AtMark // a snapshot of the consumer must come first
 )
 
-// Next takes the first item or, of a batch of more than 2 max rows, its first max; the others stay the first item. It takes
+// Next takes the first item or, of a batch of more rows, about its first max; the others stay the first item. It takes
 // nothing beyond the mark of a snapshot that the consumer has not taken: it then returns AtMark and a mark item.
 func (c *Channel) Next(max int) (it Item, got Got) {
 	c.mu.Lock()
@@ -118,13 +118,13 @@ func (c *Channel) Next(max int) (it Item, got Got) {
 	q := &c.items[c.start]
 	it = q.Item
 	wake := false
-	if n := q.rows; n > 2*max { // halves are not worth a step of their own
+	if n := piece(q.rows, max); n < q.rows {
 		rest := it.Batch
-		it.Batch = rest.Slice(0, max)
-		q.Batch = rest.Slice(max, n)
-		q.rows -= max
+		it.Batch = rest.Slice(0, n)
+		q.Batch = rest.Slice(n, q.rows)
+		q.rows -= n
 		c.part = true
-		c.rows -= max
+		c.rows -= n
 	} else {
 		c.rows -= q.rows
 		c.bytes -= q.bytes

@@ -60,9 +60,10 @@ func (f *feed) take(max int) fed {
 	}
 	it := *x
 	if it.Kind == Rows {
-		if n := it.Batch.Rows(); n > 2*max { // halves are not worth a step of their own
-			x.Batch = it.Batch.Slice(max, n)
-			it.Batch = it.Batch.Slice(0, max)
+		all := it.Batch.Rows()
+		if n := piece(all, max); n < all {
+			x.Batch = it.Batch.Slice(n, all)
+			it.Batch = it.Batch.Slice(0, n)
 			return it
 		}
 	}

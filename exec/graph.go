@@ -54,9 +54,16 @@ type Edge struct {
 	Schema  []byte // of the rows, as vec.AppendSchema writes it: for those who look into checkpoints
 }
 
-func (e *Edge) limits() Limits {
-	if e.Limits == (Limits{}) {
+// limits are those of each of the channels that lead to one task. Together they hold what DefaultLimits say, so that what
+// is in flight does not grow with the square of the parallelism; but a channel of an edge in order must hold a chunk.
+func (e *Edge) limits(channels int) Limits {
+	switch {
+	case e.Limits != (Limits{}):
+		return e.Limits
+	case e.InOrder:
 		return DefaultLimits
 	}
-	return e.Limits
+	return Limits{Rows: max(DefaultLimits.Rows/channels, leastLimits.Rows), Bytes: max(DefaultLimits.Bytes/channels, leastLimits.Bytes)}
 }
+
+var leastLimits = Limits{Rows: 1024, Bytes: 32 << 10}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -65,6 +66,9 @@ func (j *Job) Wait() error {
 // Done is closed when the run has ended and everything is released.
 func (j *Job) Done() <-chan struct{} { return j.gone }
 
+// turn is how long an actor works before others are let in: one step, as pace has it.
+const turn = stepTime / 2 * time.Nanosecond
+
 // run steps an actor until the run is over: the production scheduler, one goroutine an actor.
 func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err error) {
 	defer func() {
@@ -73,12 +77,19 @@ func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err erro
 		}
 	}()
 	var timer *time.Timer
+	since := time.Now() // when others were last let in
 	for ctx.Err() == nil {
 		p, err := a.Step()
 		if err != nil {
 			return err
 		}
 		if p == Worked {
+			// Nobody is woken while all cores are busy, unless those who work let them in: the runtime would only do so after 10 ms,
+			// and a checkpoint passes several goroutines.
+			if now := time.Now(); now.Sub(since) >= turn {
+				runtime.Gosched()
+				since = now
+			}
 			continue
 		}
 		var tick <-chan time.Time
@@ -101,6 +112,7 @@ func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err erro
 		if timer != nil {
 			timer.Stop()
 		}
+		since = time.Now()
 	}
 	return ctx.Err()
 }

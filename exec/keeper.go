@@ -25,6 +25,9 @@ type Checkpoints struct {
 	Aborted func(id checkpoint.ID, reason string)
 	// Deltas allows state to be written as what has changed since an earlier checkpoint.
 	Deltas bool
+	// Piece, if not 0, is how many bytes of state are written in a step, instead of what checkpoint.Writer says. Tests make
+	// it small.
+	Piece int
 }
 
 // keeper runs the checkpoints of a job: it tells the coordinator what happens and does what that decides. It is stepped
@@ -63,6 +66,7 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	k := &keeper{actor: newActor("checkpoints"), run: run, cfg: cfg, coord: checkpoint.NewCoordinator(cfg.Policy), asked: map[uint64]chan<- Outcome{}}
 	k.storage = &storage{actor: newActor("storage"), keeper: k, run: run}
 	for i, t := range run.tasks {
+		t.snaps.writer = cfg.writer
 		t.snaps.report = func(x *Snapshot) { k.handed(i, x) }
 		t.snaps.stepped = func(id checkpoint.ID) {
 			k.post(func() []checkpoint.Action { return k.coord.Stepped(k.now(), i, id) })
@@ -70,6 +74,14 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	}
 	k.post(func() []checkpoint.Action { return k.coord.Start(k.now(), len(run.tasks), max(cfg.First, 1)) })
 	return k
+}
+
+func (c *Checkpoints) writer(id, parent checkpoint.ID) *checkpoint.Writer {
+	w := checkpoint.NewWriter(id, parent)
+	if c.Piece > 0 {
+		w.AtOnce, w.Piece = c.Piece, c.Piece
+	}
+	return w
 }
 
 func (k *keeper) now() int64 { return k.run.env.Now() }

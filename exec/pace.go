@@ -28,3 +28,14 @@ func (p *pace) took(rows int, ns int64) {
 	fit := int64(rows) * stepTime / ns
 	p.max = int(max(1, min(fit, int64(p.max)*8, vec.MaxRows)))
 }
+
+// piece returns how many of n rows a step takes that may take max: all, if what remained would not be worth a step of
+// its own. Where a row takes long, each is.
+func piece(n, max int) int {
+	if n <= max || n <= 2*max && max >= worthRows {
+		return n
+	}
+	return max
+}
+
+const worthRows = 32

@@ -114,7 +114,7 @@ func (r *restoring) input(t *Task, k int, in inputData, width int) {
 	if width != t.width {
 		items = dealt(items, edge, t.width, t.index, k)
 	}
-	ch := NewChannel(edge.limits(), t.Wake, func() {})
+	ch := NewChannel(edge.limits(1), t.Wake, func() {})
 	nth := 1
 	for _, x := range t.inputs {
 		if x.old {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -70,10 +71,12 @@ func (t *Task) obey() {
 			t.snaps.upTo(t, o)
 		}
 	}
+	runtime.Gosched() // a checkpoint is not to wait for what this task does next
 }
 
 // snapshots is what a task knows of the snapshots it takes part in.
 type snapshots struct {
+	writer    func(id, parent checkpoint.ID) *checkpoint.Writer
 	report    func(*Snapshot)     // to the keeper, when a snapshot is complete or failed
 	stepped   func(checkpoint.ID) // to the keeper, when the step is done
 	final     bool                // the run ends with the last one, which has been taken
@@ -229,7 +232,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 		if !ok {
 			return nil
 		}
-		w := checkpoint.NewWriter(x.ID, parent)
+		w := t.snaps.writer(x.ID, parent)
 		if err := sv.Save(w); err != nil {
 			return fmt.Errorf("saving %s: %w", id, err)
 		}
@@ -240,7 +243,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 		if s, ok := t.source.(interface {
 			Save(w *checkpoint.Writer) error
 		}); ok {
-			w := checkpoint.NewWriter(x.ID, parent)
+			w := t.snaps.writer(x.ID, parent)
 			if err := s.Save(w); err != nil {
 				return fmt.Errorf("saving the source: %w", err)
 			}

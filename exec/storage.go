@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -28,7 +29,15 @@ type storage struct {
 	mu   sync.Mutex
 	jobs []func() error
 
-	last   checkpoint.ID // the newest published
+	room []byte // for encoded items
+
+	// recent are the checkpoints that a delta may build on, ascending.
+	recent []written
+}
+
+// written is a checkpoint with the blocks of each operator: a base and the deltas on it.
+type written struct {
+	id     checkpoint.ID
 	chains map[nodeKey][]checkpoint.Ref
 }
 
@@ -37,6 +46,9 @@ type nodeKey struct {
 	task int
 	node string
 }
+
+// mostRoom is how much memory is kept for what is encoded next.
+const mostRoom = 4 << 20
 
 // mostDeltas is how many deltas follow a base at most.
 const mostDeltas = 16
@@ -72,15 +84,26 @@ func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if newest != s.last {
+	chains, ok := s.chains(newest)
+	if !ok {
 		return 0
 	}
-	for _, c := range s.chains {
+	for _, c := range chains {
 		if len(c) > mostDeltas {
 			return 0
 		}
 	}
 	return newest
+}
+
+// chains returns the blocks of a recent checkpoint. mu is held.
+func (s *storage) chains(id checkpoint.ID) (map[nodeKey][]checkpoint.Ref, bool) {
+	for _, x := range s.recent {
+		if x.id == id {
+			return x.chains, true
+		}
+	}
+	return nil, false
 }
 
 // publish writes a checkpoint and makes it durable.
@@ -145,10 +168,11 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			key := nodeKey{i, n.id}
 			blocks := []checkpoint.Ref{ref}
 			if n.w.IsDelta() {
-				if len(s.chains[key]) == 0 {
+				base := s.base(n.w.Parent, key)
+				if len(base) == 0 {
 					return nil, nil, fmt.Errorf("%s: a delta without a base", n.id)
 				}
-				blocks = append(s.chains[key][:len(s.chains[key]):len(s.chains[key])], ref)
+				blocks = append(base, ref)
 			}
 			chains[key] = blocks
 			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Fit: n.fit, Blocks: blocks, Bytes: int64(len(data))})
@@ -159,7 +183,10 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			if len(f.Items) == 0 {
 				continue
 			}
-			data := appendItems(nil, f.Items, f.ports)
+			data := appendItems(s.room[:0], f.Items, f.ports)
+			if cap(data) <= mostRoom {
+				s.room = data
+			}
 			ref, err := s.store.Append(FlightBlock, data)
 			if err != nil {
 				return nil, nil, err
@@ -179,9 +206,17 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 	now := s.run.env.Now()
 	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed}
 	s.mu.Lock()
-	s.last, s.chains = w.ID, chains
+	s.recent = append(slices.DeleteFunc(s.recent, func(x written) bool { return x.id < w.Parent }), written{w.ID, chains}) // parents only get younger
 	s.mu.Unlock()
 	return m, flush, nil
+}
+
+// base returns a copy of an operator's blocks in a checkpoint.
+func (s *storage) base(id checkpoint.ID, key nodeKey) []checkpoint.Ref {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	chains, _ := s.chains(id)
+	return slices.Clone(chains[key])
 }
 
 // commit makes the outputs of a published checkpoint visible.

@@ -23,9 +23,11 @@ type Launch struct {
 	Engine       string   // version
 	Owner        checkpoint.Owner
 
-	// Policy and Store are for the simulator: they change when checkpoints are taken and how they are kept.
+	// Policy, Store and Piece are for the simulator: they change when checkpoints are taken, how they are kept and how much
+	// state is written in a step.
 	Policy func(*checkpoint.Policy)
 	Store  func(*checkpoint.Options)
+	Piece  int
 
 	Taken   func(*checkpoint.Manifest)
 	Aborted func(id checkpoint.ID, reason string)
@@ -97,7 +99,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	dir, _ := os.Getwd()
 	job := jobName(name)
 	script := checkpoint.Ref{}
-	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted,
+	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
 		Open: func() (*checkpoint.Store, error) {
 			if l.store != nil {
 				return l.store, nil
