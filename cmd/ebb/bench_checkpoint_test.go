@@ -41,7 +41,6 @@ func needsSpeed(t *testing.T) {
 // time for each record of 1 KB, all at parallelism 2; checkpoints are asked for while every channel is full.
 func TestCheckpointTime(t *testing.T) {
 	needsSpeed(t)
-	roomForCheckpoints()
 	fmt.Println("| mode | edges | sink/record | flush | n | p50 | p99 | bare p50 | bare p99 | beyond p50 | beyond p99 | step | gather | queue | encode | write+flush | in flight |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, flush := range []bool{true, false} {
