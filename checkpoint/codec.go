@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 )
 
@@ -15,6 +16,9 @@ type Writer struct {
 	ID ID // the checkpoint
 	// Parent is the checkpoint that a delta may build on; 0: everything must be written.
 	Parent ID
+
+	// Room is where the memory of pieces comes from; nil: fresh memory.
+	Room *Room
 
 	// AtOnce is about how many bytes are written at once: what is more goes by Later. Below 0 everything goes so, and as
 	// a delta however large that is, for tests. Piece is how many a call of what
@@ -32,8 +36,43 @@ type Writer struct {
 
 // part is a run of bytes; later, if not nil, writes more of it.
 type part struct {
-	chunks [][]byte
-	later  func(*Writer) (more bool)
+	chunks   [][]byte
+	later    func(*Writer) (more bool)
+	deferred bool
+}
+
+// Room is memory of pieces that have been stored, for those to come: fresh memory costs more than what is written to it.
+// Its methods may be called from several goroutines.
+type Room struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+// mostFree bounds what a Room keeps, in pieces.
+const mostFree = 256
+
+func (r *Room) take(size int) []byte {
+	if r == nil {
+		return make([]byte, 0, size)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n := len(r.free) - 1; n >= 0; n-- {
+		p := r.free[n]
+		r.free = r.free[:n]
+		if cap(p) >= size {
+			return p[:0]
+		}
+	}
+	return make([]byte, 0, size)
+}
+
+func (r *Room) give(p []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.free) < mostFree {
+		r.free = append(r.free, p)
+	}
 }
 
 // Sealed is a range of a file outside the store that belongs to a checkpoint: it must be durable when the checkpoint is
@@ -123,7 +162,7 @@ func (w *Writer) Fits(n int) bool { return w.Len()+n <= w.AtOnce }
 // task between its steps until it returns false, and writes about Piece bytes a call to the writer that it is given. It
 // must write the state as it was when Later was called, or nothing more once Aborted.
 func (w *Writer) Later(f func(*Writer) (more bool)) {
-	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f})
+	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f, deferred: true})
 	w.buf = nil
 }
 
@@ -133,7 +172,7 @@ func (w *Writer) Continue() bool {
 	if p == nil {
 		return false
 	}
-	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: w.Piece, buf: make([]byte, 0, w.Piece+w.Piece/8)}
+	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: w.Piece, buf: w.Room.take(w.Piece + w.Piece/8)}
 	if !p.later(&x) {
 		p.later = nil
 	}
@@ -178,16 +217,41 @@ func (w *Writer) Seal(s Sealed, flush func() error) {
 
 // Output returns what was written, what must be flushed, and the sealed ranges.
 func (w *Writer) Output() (data []byte, flush []func() error, sealed []Sealed) {
-	if len(w.parts) == 0 {
-		return w.buf, w.flush, w.sealed
+	pieces, flush, sealed := w.Pieces()
+	if len(pieces) == 1 {
+		return pieces[0], flush, sealed
 	}
 	data = make([]byte, 0, w.Len())
+	for _, p := range pieces {
+		data = append(data, p...)
+	}
+	return data, flush, sealed
+}
+
+// Pieces is Output with what was written in pieces that follow each other.
+func (w *Writer) Pieces() (data [][]byte, flush []func() error, sealed []Sealed) {
 	for _, p := range w.parts {
+		data = append(data, p.chunks...)
+	}
+	if len(w.buf) > 0 {
+		data = append(data, w.buf)
+	}
+	return data, w.flush, w.sealed
+}
+
+// Free gives the memory of Pieces back: it has been stored. The writer is not used any more.
+func (w *Writer) Free() {
+	for _, p := range w.parts {
+		if !p.deferred || w.Room == nil {
+			continue
+		}
 		for _, c := range p.chunks {
-			data = append(data, c...)
+			if cap(c) <= 2*w.Piece {
+				w.Room.give(c)
+			}
 		}
 	}
-	return append(data, w.buf...), w.flush, w.sealed
+	w.parts, w.buf = nil, nil
 }
 
 // Reader reads what a Writer wrote. After an error all values are zero and Err tells the first one, so that a Load may

@@ -204,10 +204,15 @@ func (s *Store) reserve() error {
 	return nil
 }
 
-// Append adds a block and returns its name for a manifest. data is copied or written before it returns. The block is
+// Append adds a block and returns its name for a manifest. data, in pieces that follow each other, is copied or written
+// before it returns. The block is
 // durable when a checkpoint that was published after it is; if none comes to name it, it goes with its segment.
-func (s *Store) Append(kind uint8, data []byte) (Ref, error) {
-	if len(data) > s.o.BufferBytes {
+func (s *Store) Append(kind uint8, data ...[]byte) (Ref, error) {
+	n := 0
+	for _, p := range data {
+		n += len(p)
+	}
+	if n > s.o.BufferBytes {
 		return s.appendLarge(kind, data)
 	}
 	s.mu.Lock()
@@ -216,7 +221,7 @@ func (s *Store) Append(kind uint8, data []byte) (Ref, error) {
 		return Ref{}, s.err
 	}
 	s.used = true
-	r := s.seg.add(kindBlock, kind, 0, 0, data).ref(s.seg.id)
+	r := s.seg.add(kindBlock, kind, 0, 0, data...).ref(s.seg.id)
 	full := len(s.seg.buf) > s.o.BufferBytes
 	s.mu.Unlock()
 	if full {
@@ -232,7 +237,7 @@ func (s *Store) Append(kind uint8, data []byte) (Ref, error) {
 }
 
 // appendLarge writes a block without copying it.
-func (s *Store) appendLarge(kind uint8, data []byte) (Ref, error) {
+func (s *Store) appendLarge(kind uint8, data [][]byte) (Ref, error) {
 	defer s.io.Unlock()
 	if err := s.begin(); err != nil {
 		return Ref{}, err
@@ -240,14 +245,16 @@ func (s *Store) appendLarge(kind uint8, data []byte) (Ref, error) {
 	s.mu.Lock()
 	t := s.seg
 	s.used = true
-	r := t.record(kindBlock, kind, 0, 0, data)
+	r := t.record(kindBlock, kind, 0, 0, data...)
 	t.buf = r.appendHeader(t.buf, t.id)
 	p, off := t.take()
 	t.base = r.end()
 	s.mu.Unlock()
 	_, err := t.f.WriteAt(p, off)
-	if err == nil {
-		_, err = t.f.WriteAt(data, r.off+headerBytes)
+	off = r.off + headerBytes
+	for i := 0; i < len(data) && err == nil; i++ {
+		_, err = t.f.WriteAt(data[i], off)
+		off += int64(len(data[i]))
 	}
 	if n := padded(r.length) - r.length; err == nil && n > 0 {
 		_, err = t.f.WriteAt(zeros[:n], r.end()-n)

@@ -22,16 +22,24 @@ type tail struct {
 func (t *tail) end() int64 { return t.base + int64(len(t.buf)) }
 
 // add appends a record in memory.
-func (t *tail) add(kind, sub uint8, flags uint16, id ID, data []byte) record {
-	r := t.record(kind, sub, flags, id, data)
+func (t *tail) add(kind, sub uint8, flags uint16, id ID, data ...[]byte) record {
+	r := t.record(kind, sub, flags, id, data...)
 	t.buf = r.appendHeader(t.buf, t.id)
-	t.buf = append(t.buf, data...)
+	for _, p := range data {
+		t.buf = append(t.buf, p...)
+	}
 	t.buf = append(t.buf, zeros[:padded(r.length)-r.length]...)
 	return r
 }
 
-func (t *tail) record(kind, sub uint8, flags uint16, id ID, data []byte) record {
-	return record{off: t.end(), kind: kind, sub: sub, flags: flags, length: int64(len(data)), flushed: t.flushed, id: id, sum: xxh3.Hash(data)}
+func (t *tail) record(kind, sub uint8, flags uint16, id ID, data ...[]byte) record {
+	sum := xxh3.New()
+	n := int64(0)
+	for _, p := range data {
+		sum.Write(p)
+		n += int64(len(p))
+	}
+	return record{off: t.end(), kind: kind, sub: sub, flags: flags, length: n, flushed: t.flushed, id: id, sum: sum.Sum64()}
 }
 
 // pad fills the last page.

@@ -66,7 +66,7 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	k := &keeper{actor: newActor("checkpoints"), run: run, cfg: cfg, coord: checkpoint.NewCoordinator(cfg.Policy), asked: map[uint64]chan<- Outcome{}}
 	k.storage = &storage{actor: newActor("storage"), keeper: k, run: run}
 	for i, t := range run.tasks {
-		t.snaps.writer = cfg.writer
+		t.snaps.writer = k.writer
 		t.snaps.report = func(x *Snapshot) { k.handed(i, x) }
 		t.snaps.stepped = func(id checkpoint.ID) {
 			k.post(func() []checkpoint.Action { return k.coord.Stepped(k.now(), i, id) })
@@ -76,10 +76,11 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	return k
 }
 
-func (c *Checkpoints) writer(id, parent checkpoint.ID) *checkpoint.Writer {
+func (k *keeper) writer(id, parent checkpoint.ID) *checkpoint.Writer {
 	w := checkpoint.NewWriter(id, parent)
-	if c.Piece > 0 {
-		w.AtOnce, w.Piece = c.Piece, c.Piece
+	w.Room = &k.storage.pieces
+	if n := k.cfg.Piece; n > 0 {
+		w.AtOnce, w.Piece = n, n
 	}
 	return w
 }

@@ -29,7 +29,8 @@ type storage struct {
 	mu   sync.Mutex
 	jobs []func() error
 
-	room []byte // for encoded items
+	room   []byte // for encoded items
+	pieces checkpoint.Room
 
 	// recent are the checkpoints that a delta may build on, ascending.
 	recent []written
@@ -154,17 +155,19 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		x.data.save(dw)
 		mt.Data, _, _ = dw.Output()
 		for _, n := range x.nodes {
-			data, fl, sealed := n.w.Output()
+			data, fl, sealed := n.w.Pieces()
 			flush = append(flush, fl...)
 			m.Outputs = append(m.Outputs, sealed...)
-			if len(data) == 0 && !n.keep {
+			size := int64(n.w.Len())
+			if size == 0 && !n.keep {
 				continue
 			}
-			ref, err := s.store.Append(StateBlock, data)
+			ref, err := s.store.Append(StateBlock, data...)
 			if err != nil {
 				return nil, nil, err
 			}
-			m.StateBytes += int64(len(data))
+			n.w.Free()
+			m.StateBytes += size
 			key := nodeKey{i, n.id}
 			blocks := []checkpoint.Ref{ref}
 			if n.w.IsDelta() {
@@ -175,7 +178,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 				blocks = append(base, ref)
 			}
 			chains[key] = blocks
-			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Fit: n.fit, Blocks: blocks, Bytes: int64(len(data))})
+			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Fit: n.fit, Blocks: blocks, Bytes: size})
 		}
 		m.Tasks = append(m.Tasks, mt)
 		for k := range x.flights {
