@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -116,3 +118,33 @@ func TestGateServesAllGroups(t *testing.T) {
 	require.Equal(t, [2]int{5, 5}, seen, "no group starves")
 	require.Equal(t, types.MinInstant, g.w)
 }
+
+// A gather in the order of the source takes an aligned snapshot when the channel at turn is at its mark; that of another
+// channel may still be to come, and what is in flight there belongs to the snapshot.
+func TestAlignedSnapshotWaitsForChannelsNotAtTurn(t *testing.T) {
+	g, cs := gateOf(true, 2)
+	var done *Snapshot
+	task := &Task{actor: newActor("sink"), env: OS(), gate: g, head: &node{op: &memoryOperator{}, out: &Out{}}, finished: func() {}}
+	for i, c := range cs {
+		task.inputs = append(task.inputs, inputOf{edge: &Edge{ID: "e", From: &Group{Width: 2}}, from: i, fromWidth: 2, ch: c})
+	}
+	task.snaps.report = func(x *Snapshot) { done = x }
+	task.snaps.stepped = func(checkpoint.ID) {}
+	task.order(order{id: 5, aligned: true, open: []checkpoint.ID{5}})
+	cs[1].Push(rowsItem(1))
+	cs[0].Mark(5, true)
+	for range 3 {
+		_, err := task.Step()
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 5, task.snaps.last)
+	require.Nil(t, done, "the second channel has not been marked")
+	cs[1].Push(rowsItem(2))
+	cs[1].Mark(5, true)
+	require.NotNil(t, done)
+	require.Equal(t, []int64{1, 2}, numbers(done.flights[1].Items))
+}
+
+type memoryOperator struct{ Stateless }
+
+func (*memoryOperator) Process(int, *vec.Batch, *Out) error { return nil }

@@ -228,7 +228,7 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 	if l.interval == 0 {
 		mode = "none"
 	}
-	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from,
+	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from, Piece: []int{0, 1, 100, 1000}[l.seed%4],
 		Policy: func(p *checkpoint.Policy) {
 			p.MaxOpen, p.AlignTimeout, p.Timeout, p.Tolerate = max(l.open, 1), l.interval/3, l.timeout, 50
 		},
