@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// killed is a job of every kind of output: a gather in the order of its file, keyed windows, late rows, partitions,
+// compression. Checkpoints come all the time, so that kills hit snapshots, publishing, commits and restores.
+const killed = `
+set checkpoint.interval = 15ms
+param rate: int = 0
+source bids = nexmark("bid", events: 400_000, rate: rate, disorder: 500) time date_time lag 10ms
+source orders = csv("orders.csv")
+bids |> aggregate n = count(), s = sum(price), who = distinct(bidder) by auction window tumbling(100ms) late into behind |> into csv("windows.csv")
+behind |> aggregate n = count(), s = sum(price) |> into jsonl("late.jsonl")
+bids |> where price % 13 == 0 |> select auction, price, channel |> into csv("parts", partition_by: {kind: price % 4})
+orders |> where amount > 50 |> into csv("orders-copy.csv")
+orders |> aggregate n = count(), total = sum(amount) by customer |> into jsonl("customers.jsonl.gz")
+`
+
+func writeOrders(t *testing.T, path string) {
+	var s strings.Builder
+	s.WriteString("id,customer,amount\n")
+	for i := range 300_000 {
+		fmt.Fprintf(&s, "%d,c%d,%d\n", i, i*7919%997, i*31%101)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(s.String()), 0o666))
+}
+
+// TestKills kills a job at random moments, goes on at other widths, and wants the outputs of an undisturbed run.
+func TestKills(t *testing.T) {
+	kills := 30
+	if testing.Short() {
+		kills = 8
+	}
+	calm := prepare(t, "run", "job.ebb", "--checkpoint-mode", "none", "--parallelism", "2")
+	calm.write(t, "job.ebb", killed)
+	writeOrders(t, calm.path("orders.csv"))
+	require.Zero(t, calm.begin(t).end(t, 2*time.Minute), calm.err.String())
+
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	var dir, said string
+	done, hit, resumed := false, 0, 0
+	for round := 0; !done; round++ {
+		require.Less(t, round, 10*kills)
+		args := []string{"run", "job.ebb", "--parallelism", fmt.Sprint(1 + rng.IntN(3)), "--checkpoint-mode", []string{"auto", "aligned", "unaligned"}[rng.IntN(3)],
+			"--set", "rate=100000"} // slow, so that it does not end before it is killed often enough
+		p := prepare(t, args...)
+		if dir == "" {
+			dir = p.dir
+			p.write(t, "job.ebb", killed)
+			writeOrders(t, p.path("orders.csv"))
+		}
+		p.Dir, p.dir = dir, dir
+		p.begin(t)
+		if hit < kills {
+			select {
+			case <-p.done:
+			case <-time.After(time.Duration(20+rng.IntN(250)) * time.Millisecond):
+				p.signal(t, []os.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGKILL, os.Interrupt}[rng.IntN(4)])
+			}
+		}
+		code := p.end(t, time.Minute)
+		said = p.err.String()
+		if strings.Contains(said, "goes on from checkpoint") {
+			resumed++
+		}
+		hit++
+		require.Contains(t, []int{0, -1}, code, "round %d: %s", round, said)
+		done = code == 0 && hit > kills
+	}
+	require.Greater(t, resumed, kills/3, "most runs go on from a checkpoint")
+	require.Equal(t, results(t, calm.dir), results(t, dir))
+	t.Logf("%d runs, %d of them resumed", hit, resumed)
+}
+
+// results returns the outputs in a folder: rows of files whose order follows from the job as they are, others sorted.
+func results(t *testing.T, dir string) map[string]string {
+	out := map[string]string{}
+	require.NoError(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		name, _ := filepath.Rel(dir, path)
+		if info != nil && info.IsDir() && name == ".ebb" {
+			return filepath.SkipDir
+		}
+		if err != nil || info.IsDir() || name == "job.ebb" || name == "orders.csv" || strings.HasSuffix(name, ".lock") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, ".gz") {
+			b = gunzip(t, b)
+		}
+		text := string(b)
+		if name != "orders-copy.csv" {
+			lines := strings.Split(text, "\n")
+			sort.Strings(lines)
+			text = strings.Join(lines, "\n")
+		}
+		out[name] = fmt.Sprintf("%d bytes, sum %x", len(text), sum(text))
+		return nil
+	}))
+	return out
+}
+
+func gunzip(t *testing.T, b []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	require.NoError(t, err)
+	text, err := io.ReadAll(z)
+	require.NoError(t, err)
+	return text
+}
+
+func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
