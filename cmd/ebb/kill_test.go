@@ -74,7 +74,7 @@ func TestKills(t *testing.T) {
 				p.signal(t, []os.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGKILL, os.Interrupt}[rng.IntN(4)])
 			}
 		}
-		code := p.end(t, time.Minute)
+		code := p.endOrDump(t, 30*time.Second)
 		said = p.err.String()
 		if strings.Contains(said, "goes on from checkpoint") {
 			resumed++
@@ -127,3 +127,15 @@ func gunzip(t *testing.T, b []byte) []byte {
 }
 
 func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// endOrDump waits for the end; a process that does not end shows where it hangs.
+func (p *process) endOrDump(t *testing.T, within time.Duration) int {
+	select {
+	case <-p.done:
+	case <-time.After(within):
+		p.signal(t, syscall.SIGQUIT)
+		<-p.done
+		t.Fatalf("does not end within %s:\n%s", within, p.err.String())
+	}
+	return p.ProcessState.ExitCode()
+}
