@@ -31,6 +31,11 @@ func Build(g *Graph, env *Env, o Setup) (*Run, error) {
 }
 
 func (b *builder) build(g *Graph) error {
+	if b.from != nil {
+		if list := b.from.Misfits(g); len(list) > 0 {
+			return &MisfitsError{b.from.Manifest.ID, list}
+		}
+	}
 	for _, gr := range g.Groups {
 		for i := range gr.Width {
 			number := len(b.run.tasks)
@@ -121,7 +126,7 @@ func (b *builder) group(gr *Group) error {
 		for i, t := range tasks {
 			hosts[i] = &Host{Env: b.env, Wake: t.Wake}
 		}
-		restore, err := b.from.source(gr.ID, gr.Fit)
+		restore, err := b.from.source(gr.ID)
 		if err != nil {
 			return err
 		}

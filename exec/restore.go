@@ -17,7 +17,7 @@ type Restore struct {
 	Manifest *checkpoint.Manifest
 	// Read returns the bytes of a block.
 	Read func(checkpoint.Ref) ([]byte, error)
-	// Drop names nodes whose state is not wanted.
+	// Drop names stages whose state is not wanted.
 	Drop map[string]bool
 
 	rows int64 // put back
@@ -27,25 +27,24 @@ type Restore struct {
 func (x *Restore) Rows() int64 { return x.rows }
 
 // readers returns the saved parts of a node: one a task, in order; of each the base and its deltas.
-func (x *Restore) readers(id string) (parts [][]*checkpoint.Reader, fit string, err error) {
+func (x *Restore) readers(id string) (parts [][]*checkpoint.Reader, err error) {
 	for _, t := range x.tasks(func(n *checkpoint.Node) bool { return n.ID == id }) {
 		for _, n := range t.Nodes {
 			if n.ID != id {
 				continue
 			}
-			fit = n.Fit
 			var chain []*checkpoint.Reader
 			for _, b := range n.Blocks {
 				data, err := x.Read(b)
 				if err != nil {
-					return nil, "", fmt.Errorf("reading the state of %s: %w", id, err)
+					return nil, fmt.Errorf("reading the state of %s: %w", id, err)
 				}
 				chain = append(chain, checkpoint.NewReader(x.Manifest.ID, data))
 			}
 			parts = append(parts, chain)
 		}
 	}
-	return parts, fit, nil
+	return parts, nil
 }
 
 // tasks returns the saved tasks that have a node of a kind, by their index.
@@ -65,19 +64,16 @@ func (x *Restore) tasks(has func(*checkpoint.Node) bool) []*checkpoint.Task {
 }
 
 // source returns what the tasks of a source have saved; nil if the source is new.
-func (x *Restore) source(group, is string) ([]*checkpoint.Reader, error) {
+func (x *Restore) source(group string) ([]*checkpoint.Reader, error) {
 	if x == nil {
 		return nil, nil
 	}
-	if x.Drop[sourceOf(group)] {
+	if x.dropped(sourceOf(group)) {
 		return nil, nil
 	}
-	parts, fit, err := x.readers(sourceOf(group))
-	switch {
-	case err != nil:
+	parts, err := x.readers(sourceOf(group))
+	if err != nil {
 		return nil, err
-	case len(parts) > 0 && fit != is:
-		return nil, &MisfitError{Node: group, Was: fit, Is: is}
 	}
 	var out []*checkpoint.Reader
 	for _, p := range parts {
@@ -112,21 +108,11 @@ func (x *Restore) into(g *Graph, b *builder) error {
 		}
 	}
 	for _, k := range r.order {
-		if f := r.flights[k]; !f.landed && f.rows > 0 && !x.Drop[k.edge] {
-			return &MisfitError{Node: k.edge, Was: fmt.Sprintf("%d rows in flight", f.rows)}
+		if f := r.flights[k]; !f.landed && f.rows > 0 && !x.dropped(k.edge) {
+			return fmt.Errorf("%d rows in flight in %s were not put back", f.rows, k.edge)
 		}
 	}
 	return nil
-}
-
-// A MisfitError is state or rows in flight that the graph has no place for.
-type MisfitError struct{ Node, Was, Is string }
-
-func (e *MisfitError) Error() string {
-	if e.Is == "" {
-		return fmt.Sprintf("%s: the checkpoint holds %s, the script has no place for them", e.Node, e.Was)
-	}
-	return fmt.Sprintf("%s: the state does not fit: it was `%s`, it is `%s`", e.Node, e.Was, e.Is)
 }
 
 // restoring is a checkpoint on its way into a graph.
@@ -195,16 +181,14 @@ func (r *restoring) read() error {
 
 // node gives an operator its state back, and what it was told: that of the same task, or at another width its part of all.
 func (x *restoring) node(n *node, t *Task) error {
-	if x.Drop[n.id] {
+	if x.dropped(n.id) {
 		return nil
 	}
-	parts, fit, err := x.readers(n.id)
+	parts, err := x.readers(n.id)
 	switch {
 	case err != nil:
 		return err
 	case len(parts) == 0:
-	case fit != n.fit:
-		return &MisfitError{Node: n.id, Was: fit, Is: n.fit}
 	case len(parts) == t.width:
 		sv, ok := n.op.(Saver)
 		if !ok {

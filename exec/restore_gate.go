@@ -85,7 +85,7 @@ func (r *restoring) unfused(t *Task) {
 // or, if there is none, as an old one.
 func (r *restoring) input(t *Task, k int, in inputData, width int) {
 	f := r.flights[flightKey{in.edge, in.from, k, in.fromWidth, in.old, in.nth}]
-	if f == nil {
+	if f == nil || r.dropped(in.edge) { // rows to or from a stage that is dropped may have other columns now
 		f = &landed{}
 	}
 	first := -1 // the edge's

@@ -10,6 +10,8 @@ type Stats struct {
 	Unbounded                 atomic.Bool
 	Late, LateDropped, Errors atomic.Int64 // Late counts all late rows, LateDropped those that no target took
 	Watermark                 atomic.Int64 // of the slowest sink or stage that looked last
+	Checkpoint                atomic.Int64 // the newest published; 0: none yet
+	Checkpointed              atomic.Int64 // when it was, nanoseconds since 1970 UTC
 }
 
 // values returns the totals that a checkpoint keeps.

@@ -120,6 +120,8 @@ func (s *storage) publish(t *taking, w checkpoint.Write) error {
 		return nil
 	}
 	s.begun.Store(true)
+	s.run.env.Stats.Checkpointed.Store(s.run.env.Now())
+	s.run.env.Stats.Checkpoint.Store(int64(w.ID))
 	now := s.run.env.Now()
 	m.Phases["flush"], m.Durable = now-m.Durable, now // for Taken: what is stored cannot know them
 	if k.cfg.Taken != nil {

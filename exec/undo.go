@@ -93,12 +93,9 @@ func (x *Restore) settle(n *Node) (err error) {
 
 // sink makes a sink and returns what it has saved; nil if it has saved nothing.
 func (x *Restore) sink(n *Node) (*checkpoint.Reader, *SinkOperator, error) {
-	parts, fit, err := x.readers(n.ID)
+	parts, err := x.readers(n.ID)
 	if err != nil || len(parts) == 0 {
 		return nil, nil, err
-	}
-	if fit != n.Fit {
-		return nil, nil, &MisfitError{Node: n.ID, Was: fit, Is: n.Fit}
 	}
 	if len(parts) != 1 || len(parts[0]) != 1 {
 		return nil, nil, fmt.Errorf("%s: the state of an output is not one block", n.ID)

@@ -88,6 +88,9 @@ func (p *progress) line() string {
 	if n := s.Errors.Load(); n > 0 {
 		t += fmt.Sprintf(", %s errors", count(n))
 	}
+	if id := s.Checkpoint.Load(); id > 0 {
+		t += fmt.Sprintf(", checkpoint %d %s ago", id, time.Duration(p.env.Now()-s.Checkpointed.Load()).Round(time.Second))
+	}
 	return t
 }
 

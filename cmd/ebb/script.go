@@ -190,6 +190,10 @@ func exitOf(err error) error {
 	if err == nil {
 		return nil
 	}
+	var misfits *exec.MisfitsError
+	if errors.As(err, &misfits) {
+		return &status{exitScript, misfits}
+	}
 	var out *exec.OutputError
 	if errors.As(err, &out) {
 		return &status{exitOutput, err}
