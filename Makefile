@@ -1,7 +1,7 @@
 # Everyday targets. `make test` is what the README names; CI runs it and the checks of `lint`.
 GO ?= go
 
-.PHONY: help build test race lint fuzz bench compare gen sim soak install clean
+.PHONY: help build test race lint fuzz bench compare gen sim mutants soak install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ gen: ## regenerate docs/reference.md and the goldens that are made from the code
 sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
 	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds 2000 -timeout 30m
 	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles'
+
+mutants: ## switch faults of the engine on, one after another: the lives of jobs must notice each
+	$(GO) test ./exec/sim -tags mutants -count=1 -run 'TestMutants$$' -timeout 20m
 
 soak: ## the same for ever, from a seed of today
 	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -soak -timeout 0

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // settle starts what can start, sends to the store what is complete, and returns the actions of the event.
@@ -22,7 +24,10 @@ func (c *Coordinator) hand() (did bool) {
 		if a.stage != taking {
 			continue
 		}
-		if a.absent > 0 {
+		if a.absent > 0 && fault.On("publish-out-of-order") {
+			continue
+		}
+		if a.absent > 1 || a.absent > 0 && !fault.On("publish-incomplete") {
 			return did // the younger ones wait for it
 		}
 		a.stage = writing

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 const lockName = "LOCK"
@@ -129,6 +130,9 @@ func (s *Store) start(epoch uint64) (err error) {
 	needed := s.st.needed()
 	maps.DeleteFunc(s.st.extents, func(id uint64, _ int64) bool { return !needed[id] && id != s.home })
 	s.next = s.st.limit
+	if fault.On("reuse-id") {
+		s.next = s.st.last
+	}
 	s.st.limit += idBlock
 	copies, err := s.copies()
 	if err != nil {
@@ -145,6 +149,10 @@ func (s *Store) start(epoch uint64) (err error) {
 	}
 	if err := s.flush(); err != nil {
 		return err
+	}
+	if fault.On("no-folder-fsync") {
+		s.seg.add(kindProof, 0, optional, 0, nil)
+		return s.write()
 	}
 	if err := s.fs.SyncDir(s.dir); err != nil {
 		return s.fail("beginning a segment of checkpoints", err)

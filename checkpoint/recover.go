@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // idBlock is how many ids are reserved at a time: at most so many are skipped when a process was killed.
@@ -76,7 +77,7 @@ func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 		if r.end() <= s.flushed || r.off >= end {
 			continue
 		}
-		if err := s.check(r); err == errSum {
+		if err := s.check(r); err == errSum && !fault.On("trust-tail") {
 			f.leave(s, r.off, "the record's checksum does not fit")
 			end = r.off
 		} else if err != nil {
@@ -108,7 +109,7 @@ func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 			if err != nil {
 				return 0, fmt.Errorf("checking the outputs of checkpoint %d: %w", st.last, err)
 			}
-			if !fits {
+			if !fits && !fault.On("trust-outputs") {
 				r := recs[last]
 				f.leave(s, r.off, fmt.Sprintf("%d bytes at byte %d of %s are not what belongs to it", o.Length, o.Offset, o.Path))
 				end, recs = r.off, recs[:last]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // Tidy does what is not urgent: it makes the next segment ahead of need, changes to it, removes segments that nothing
@@ -125,7 +126,7 @@ func (s *Store) rotate() error {
 	s.mu.Unlock()
 	p, off := old.take()
 	_, err = old.f.WriteAt(p, off)
-	if err == nil {
+	if err == nil && !fault.On("rotate-unflushed") {
 		err = old.f.Sync()
 	}
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *Store) addCatalog(t *tail, copies map[ID][]byte) {
 // collect removes segments and folders that nothing needs any more, or with all: but for checkpoints to come.
 func (s *Store) collect(all bool) {
 	s.mu.Lock()
-	if s.seg.flushed < s.settled {
+	if s.seg.flushed < s.settled && !fault.On("collect-early") {
 		s.mu.Unlock()
 		return // what was dropped could come back
 	}
@@ -176,7 +177,7 @@ func (s *Store) collect(all bool) {
 		// of a parent that was dropped since then.
 		idle, known := s.idle[id]
 		switch {
-		case needed[id]:
+		case needed[id] && !fault.On("delete-needed"):
 			delete(s.idle, id)
 		case all || known && s.st.last >= idle:
 			gone = append(gone, id)

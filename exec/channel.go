@@ -3,6 +3,7 @@ package exec
 import (
 	"sync"
 
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec/vec"
 )
 
@@ -56,14 +57,16 @@ func (c *Channel) Push(it Item) {
 	c.pushed(it)
 	if c.closed {
 		for _, k := range c.cuts {
-			k.keep(it)
+			if !fault.On("closed-forgets") {
+				k.keep(it)
+			}
 		}
 		c.mu.Unlock()
 		return
 	}
 	if it.Kind == Watermark && c.count > 0 {
 		// A watermark that nobody has taken yet is replaced by the later one right behind it.
-		if last := &c.items[(c.start+c.count-1)&(len(c.items)-1)]; last.Kind == Watermark && !c.marked() {
+		if last := &c.items[(c.start+c.count-1)&(len(c.items)-1)]; last.Kind == Watermark && (!c.marked() || fault.On("watermark-over-mark")) {
 			last.W = it.W
 			c.mu.Unlock()
 			return
@@ -105,7 +108,7 @@ const (
 // nothing beyond the mark of a snapshot that the consumer has not taken: it then returns AtMark and a mark item.
 func (c *Channel) Next(max int) (it Item, got Got) {
 	c.mu.Lock()
-	if len(c.cuts) > 0 && !c.part {
+	if len(c.cuts) > 0 && !c.part && !fault.On("run-over-mark") {
 		if k := c.waits(); k != nil {
 			c.mu.Unlock()
 			return Item{Kind: markItem, N: int64(k.id), Aligned: k.aligned}, AtMark
@@ -176,6 +179,9 @@ func (c *Channel) Close() {
 	if !c.closed {
 		for _, k := range c.cuts {
 			for i := range c.count {
+				if fault.On("close-forgets") {
+					break
+				}
 				k.keep(c.item(i))
 			}
 		}

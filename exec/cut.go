@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // A cut is what a channel knows of an open snapshot: where its producer and its consumer stood when they took theirs.
@@ -41,12 +42,15 @@ func (f *Flight) Rows() int {
 
 // keep notes what the consumer takes after its step and before the producer's mark.
 func (k *cut) keep(it Item) {
-	if k.stepped && !k.marked {
+	if k.stepped && !k.marked && !fault.On("forget-taken") {
 		k.flight.add(it)
 	}
 }
 
 func (f *Flight) add(it Item) {
+	if it.Kind == Watermark && fault.On("forget-watermark") || it.Kind == End && fault.On("forget-end") || it.Kind == WentIdle && fault.On("forget-idle") || it.Kind == ChunkEnd && fault.On("forget-chunk-end") {
+		return
+	}
 	if it.Batch != nil {
 		it.Batch.Free = nil // the snapshot still needs the rows
 	}
@@ -80,6 +84,9 @@ func (c *Channel) Mark(id checkpoint.ID, aligned bool) {
 	c.mu.Lock()
 	k := c.cut(id)
 	k.marked, k.aligned, k.at = true, aligned, c.taken+uint64(c.count)
+	if c.count > 1 && fault.On("mark-early") {
+		k.at--
+	}
 	if !k.stepped {
 		if c.closed { // the consumer will find nothing, whenever it steps
 			c.drop(id)
@@ -89,6 +96,9 @@ func (c *Channel) Mark(id checkpoint.ID, aligned bool) {
 		return
 	}
 	for i := range c.count {
+		if fault.On("forget-queued") {
+			break
+		}
 		k.flight.add(c.item(i))
 	}
 	c.drop(id)
@@ -107,7 +117,10 @@ func (c *Channel) Step(id checkpoint.ID, done func(Flight)) {
 		c.mu.Unlock()
 		return
 	}
-	for i := 0; i < c.count && c.taken+uint64(i) < k.at; i++ {
+	for i := 0; i < c.count && (c.taken+uint64(i) < k.at || fault.On("record-beyond-mark")); i++ {
+		if i == 0 && c.part && fault.On("forget-rest") {
+			continue
+		}
 		it := c.item(i)
 		k.flight.add(it)
 	}
@@ -118,6 +131,9 @@ func (c *Channel) Step(id checkpoint.ID, done func(Flight)) {
 
 // Abort forgets snapshot id.
 func (c *Channel) Abort(id checkpoint.ID) {
+	if fault.On("abort-keeps-cut") {
+		return
+	}
 	c.mu.Lock()
 	c.drop(id)
 	c.mu.Unlock()

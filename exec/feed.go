@@ -1,6 +1,10 @@
 package exec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint/fault"
+)
 
 // feed holds what a source has emitted and its task has not processed yet: the channel between a source and the
 // operators behind it in the same task. The source is polled only when it is empty.
@@ -36,7 +40,9 @@ func (f *feed) push(port int, it Item) {
 
 // arrange sorts what was put back.
 func (f *feed) arrange(ended bool) {
-	slices.SortStableFunc(f.old, func(a, b fed) int { return int(a.N - b.N) })
+	if !fault.On("feed-unsorted") {
+		slices.SortStableFunc(f.old, func(a, b fed) int { return int(a.N - b.N) })
+	}
 	if ended && f.last != nil {
 		f.old = append(f.old, *f.last)
 		f.chunk = 1<<63 - 1

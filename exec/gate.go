@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -128,7 +129,7 @@ func (g *Gate) take(max int) (input int, it Item, ok bool) {
 			}
 			continue
 		}
-		if gr.inOrder {
+		if gr.inOrder && !fault.On("skip-no-chunk") {
 			g.turnTo(gr)
 		}
 		for range gr.n {
@@ -163,7 +164,7 @@ func (g *Gate) take(max int) (input int, it Item, ok bool) {
 			gr.turn = (gr.turn + 1) % gr.n
 		}
 	}
-	if held != 0 && g.aligned(held) {
+	if held != 0 && (g.aligned(held) && !fault.On("never-aligned")) {
 		return 0, Item{Kind: markItem, Aligned: true, N: int64(held)}, true
 	}
 	return 0, Item{}, false
@@ -249,7 +250,9 @@ func (g *Gate) merged() (Item, bool) {
 		high = max(high, p.w)
 		if !p.idle {
 			active = true
-			low = min(low, p.w)
+			if low = min(low, p.w); fault.On("watermark-of-the-fastest") {
+				low = high
+			}
 		}
 	}
 	if !live {

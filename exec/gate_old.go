@@ -1,6 +1,10 @@
 package exec
 
-import "github.com/ebb-lang/ebb/lang/types"
+import (
+	"github.com/ebb-lang/ebb/lang/types"
+
+	"github.com/ebb-lang/ebb/checkpoint/fault"
+)
 
 // Old inputs: when a run is restored at another width, what was in flight in the channels of before comes first, each
 // channel by itself, and then what the channels of now bring. Until all old ones of an edge are empty, the edge's event
@@ -32,7 +36,7 @@ func (g *Gate) takeOld(gr *gateGroup, max int) (int, Item, Got) {
 				return i, it, got
 			}
 		}
-		if !left {
+		if !left || fault.On("live-before-old") {
 			g.retire(gr)
 			return 0, Item{}, Nothing
 		}
@@ -62,7 +66,9 @@ func (g *Gate) retire(gr *gateGroup) {
 	for _, i := range gr.old {
 		p := &g.inputs[i]
 		if !p.ended {
-			low, ended = min(low, p.w), false
+			if low, ended = min(low, p.w), false; fault.On("old-watermark-unmerged") {
+				low = types.MaxInstant - 1
+			}
 		}
 		short = short || p.short
 		p.ended, p.gone = true, true
@@ -74,7 +80,7 @@ func (g *Gate) retire(gr *gateGroup) {
 	}
 	for i := gr.first; i < gr.first+gr.n; i++ {
 		p := &g.inputs[i]
-		if ended {
+		if ended || fault.On("old-end-early") {
 			p.ended, p.short = true, short
 		} else if !p.ended {
 			p.w = max(p.w, low)

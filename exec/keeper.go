@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -165,6 +166,9 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 			}
 		case checkpoint.Write:
 			t := k.find(a.ID)
+			if fault.On("commit-before-publish") && k.storage.store != nil {
+				k.storage.post(func() error { return k.storage.commit(t) })
+			}
 			k.storage.post(func() error { return k.storage.publish(t, a) })
 		case checkpoint.Commit:
 			t := k.find(a.ID)
@@ -172,6 +176,9 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 		case checkpoint.Abort:
 			k.drop(a.ID)
 			for _, t := range k.run.tasks {
+				if fault.On("lose-abort") {
+					break
+				}
 				t.order(order{what: abort, id: a.ID})
 			}
 			if k.cfg.Aborted != nil {

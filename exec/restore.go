@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -213,7 +214,13 @@ func (x *restoring) told(n *node, t *Task, old []nodeData) {
 		return
 	case t.width:
 		d := old[t.index]
-		n.w, n.owes, n.done, n.queue, n.after = d.w, d.owes, d.done, d.queue, d.after
+		n.w, n.owes, n.done, n.queue, n.after = d.w, d.owes && !fault.On("forget-owed"), d.done, d.queue, d.after
+		if fault.On("forget-signals") {
+			n.queue, n.after = nil, nil
+		}
+		if fault.On("forget-node-watermark") {
+			n.w = types.MinInstant
+		}
 		t.setTick(n, d.tick, d.off)
 		return
 	}
@@ -265,6 +272,9 @@ func (x *Restore) merge(n *node, t *Task, parts [][]*checkpoint.Reader) error {
 		return fmt.Errorf("its state is not kept by key")
 	}
 	for i := range parts {
+		if i > 0 && fault.On("merge-first-only") {
+			break
+		}
 		from, err := n.spec.New(i)
 		if err != nil {
 			return err
@@ -276,7 +286,7 @@ func (x *Restore) merge(n *node, t *Task, parts [][]*checkpoint.Reader) error {
 		if err := load(sv, parts[i]); err != nil {
 			return err
 		}
-		if err := m.Merge(from, func(hash uint64) bool { return Owner(hash, t.width) == t.index }); err != nil {
+		if err := m.Merge(from, func(hash uint64) bool { return Owner(hash, t.width) == off1(t.index, t.width, "keys-off-by-one") }); err != nil {
 			return err
 		}
 	}

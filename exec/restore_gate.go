@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -10,7 +13,7 @@ func (r *restoring) task(t *Task) {
 	old := r.tasks[t.group]
 	if len(old) == t.width {
 		d := old[t.index]
-		t.ended, t.chunk = d.ended, d.chunk
+		t.ended, t.chunk = d.ended && !fault.On("task-runs-again"), d.chunk
 		for i, w := range t.writers {
 			if i < len(d.next) && len(w.chans) > 0 {
 				w.next = int(d.next[i]) % len(w.chans)
@@ -99,7 +102,10 @@ func (r *restoring) input(t *Task, k int, in inputData, width int) {
 		}
 		if !in.old && width == t.width && in.fromWidth == c.edge.From.Width && in.from == c.from {
 			p := &t.gate.inputs[i]
-			p.w, p.idle, p.ended, p.short = in.w, in.idle, in.ended, in.short
+			p.w, p.idle, p.ended, p.short = in.w, in.idle && !fault.On("forget-idle-flag"), in.ended && !fault.On("forget-ended"), in.short
+			if fault.On("forget-gate-watermark") {
+				p.w = types.MinInstant
+			}
 			r.rows += c.ch.refill(f.first, f.items)
 			f.landed = true
 			return
@@ -117,7 +123,7 @@ func (r *restoring) input(t *Task, k int, in inputData, width int) {
 	ch := NewChannel(edge.limits(1), t.Wake, func() {})
 	nth := 1
 	for _, x := range t.inputs {
-		if x.old {
+		if x.old && !fault.On("old-one-name") {
 			nth++
 		}
 	}
@@ -144,7 +150,7 @@ func dealt(items []Item, e *Edge, width, index, k int) []Item {
 		if it.Kind == Rows {
 			switch e.Spread {
 			case Hash:
-				if it.Batch = owned(it.Batch, e.Keys, width, index); it.Batch == nil {
+				if it.Batch = owned(it.Batch, e.Keys, width, off1(index, width, "flight-to-neighbour")); it.Batch == nil {
 					continue
 				}
 			case Rebalance:
@@ -182,12 +188,29 @@ func owned(b *vec.Batch, keys []int, width, index int) *vec.Batch {
 	return b.Gather(rows)
 }
 
+// off1 is index, or with a fault the next one.
+func off1(index, width int, name string) int {
+	if fault.On(name) {
+		return (index + 1) % width
+	}
+	return index
+}
+
 // refill puts items back that were in flight and returns how many rows there are. The first gets the number it had.
 func (c *Channel) refill(first uint64, items []Item) (rows int64) {
+	if fault.On("restore-reversed") {
+		slices.Reverse(items)
+	}
 	if first > 0 {
 		c.taken = first - 1
 	}
-	for _, it := range items {
+	for i, it := range items {
+		if i == len(items)-1 && fault.On("restore-loses-last") {
+			break
+		}
+		if fault.On("restore-twice") {
+			c.Push(it)
+		}
 		c.Push(it)
 		if it.Kind == Rows {
 			rows += int64(it.Batch.Rows())
@@ -206,6 +229,9 @@ func (r *restoring) feeds(gr *Group, tasks []*Task) {
 			continue
 		}
 		f.landed = true
+		if fault.On("feed-not-restored") {
+			continue
+		}
 		for i, it := range f.items {
 			if it.Kind == Rows {
 				r.rows += int64(it.Batch.Rows())

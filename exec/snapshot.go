@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec/vec"
 )
 
@@ -92,7 +93,7 @@ const mostDead = 64
 // upTo takes the snapshot of an order and before it every open one that has not been taken, in order of their ids.
 func (s *snapshots) upTo(t *Task, o order) {
 	for _, id := range o.open {
-		if id < o.id {
+		if id < o.id && !fault.On("skip-older") {
 			s.take(t, id, o.parent, false)
 		}
 	}
@@ -109,7 +110,7 @@ func (s *snapshots) reached(t *Task, it Item) {
 		s.take(t, o.id, o.parent, o.aligned)
 	}
 	s.take(t, id, 0, it.Aligned)
-	if slices.Contains(s.dead, id) {
+	if slices.Contains(s.dead, id) || s.last > id || fault.On("reached-drops-cuts") {
 		for _, in := range t.inputs { // a mark that nobody waits for
 			in.ch.Abort(id)
 		}
@@ -118,21 +119,23 @@ func (s *snapshots) reached(t *Task, it Item) {
 
 // rest takes what is announced once the task has ended: nothing can lie before the marks any more.
 func (s *snapshots) rest(t *Task) {
-	for len(s.announced) > 0 {
+	for len(s.announced) > 0 && !fault.On("ended-waits") {
 		o := s.announced[0]
 		s.take(t, o.id, o.parent, o.aligned)
 	}
 }
 
 func (s *snapshots) abort(t *Task, id checkpoint.ID) {
-	s.dead = append(s.dead, id)
+	if !fault.On("abort-forgotten") {
+		s.dead = append(s.dead, id)
+	}
 	if s.last == id {
 		s.final = false
 	}
 	if len(s.dead) > mostDead {
 		s.dead = s.dead[1:]
 	}
-	s.announced = slices.DeleteFunc(s.announced, func(o order) bool { return o.id == id })
+	s.announced = slices.DeleteFunc(s.announced, func(o order) bool { return o.id == id && !fault.On("abort-stays-announced") })
 	s.writing = slices.DeleteFunc(s.writing, func(x *Snapshot) bool {
 		if x.ID != id {
 			return false
@@ -187,14 +190,17 @@ type savedFlight struct {
 // take is the snapshot step: one step, so atomic against rows, watermarks and timers.
 func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	s.announced = slices.DeleteFunc(s.announced, func(o order) bool { return o.id == id })
-	if id <= s.last || slices.Contains(s.dead, id) {
+	if id <= s.last || slices.Contains(s.dead, id) && !fault.On("step-aborted") {
 		return
 	}
 	s.last = id
 	t.cutHere(id)
 	x := &Snapshot{ID: id, task: t, report: s.report, at: t.env.Now(), flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
 	x.missing.Store(int64(len(t.inputs)) + 1)
-	for _, w := range t.writers {
+	for i, w := range t.writers {
+		if i > 0 && fault.On("mark-first-edge") {
+			break
+		}
 		for _, c := range w.chans {
 			c.Mark(id, aligned)
 		}
@@ -202,7 +208,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	for i, in := range t.inputs {
 		f := &x.flights[i]
 		*f = savedFlight{edge: in.edge.ID, from: in.from, to: t.index, fromWidth: in.fromWidth, toWidth: t.width, old: in.old, nth: in.nth, schema: in.edge.Schema}
-		if in.old {
+		if in.old && !fault.On("old-unmarked") {
 			in.ch.Mark(id, false)
 		}
 		in.ch.Step(id, func(fl Flight) {
@@ -210,8 +216,11 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 			x.arrived()
 		})
 	}
-	if t.source != nil && len(t.feed.waiting()) > 0 {
+	if t.source != nil && len(t.feed.waiting()) > 0 && !fault.On("forget-feed") {
 		x.flights = append(x.flights, t.feed.saved(t))
+	}
+	if t.source != nil && !t.ended && len(t.feed.waiting()) == 0 && fault.On("source-runs-on") {
+		t.poll()
 	}
 	x.data = t.data()
 	s.stepped(id)

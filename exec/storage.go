@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -158,10 +159,12 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		mt.Data, _, _ = dw.Output()
 		for _, n := range x.nodes {
 			data, fl, sealed := n.w.Pieces()
-			flush = append(flush, fl...)
+			if !fault.On("outputs-not-flushed") {
+				flush = append(flush, fl...)
+			}
 			m.Outputs = append(m.Outputs, sealed...)
 			size := int64(n.w.Len())
-			if size == 0 && !n.keep {
+			if size == 0 && !n.keep || i > 0 && t.snaps[i-1].task.group == x.task.group && fault.On("first-task-only") {
 				continue
 			}
 			ref, err := s.store.Append(StateBlock, data...)
@@ -185,7 +188,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		m.Tasks = append(m.Tasks, mt)
 		for k := range x.flights {
 			f := &x.flights[k]
-			if len(f.Items) == 0 {
+			if len(f.Items) == 0 || f.old && fault.On("forget-old-flight") {
 				continue
 			}
 			data := appendItems(s.room[:0], f.Items, f.ports)

@@ -1,6 +1,10 @@
 package state
 
-import "github.com/ebb-lang/ebb/exec/vec"
+import (
+	"github.com/ebb-lang/ebb/exec/vec"
+
+	"github.com/ebb-lang/ebb/checkpoint/fault"
+)
 
 // What is here takes over state of another instance, when the number of tasks has changed. A table's rows are taken over
 // by Find, the owner's words by the owner.
@@ -9,7 +13,7 @@ import "github.com/ebb-lang/ebb/exec/vec"
 func (t *Table) Owned(owns func(hash uint64) bool) []uint32 {
 	var ids []uint32
 	t.eachHash(func(hash uint64, id uint32) {
-		if owns(hash) {
+		if owns(hash) || fault.On("own-everything") {
 			ids = append(ids, id)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/zeebo/xxh3"
 )
@@ -214,13 +215,18 @@ func (s *fileSink) Commit(id checkpoint.ID) error {
 	s.mu.Lock()
 	done := s.done
 	s.mu.Unlock()
+	if fault.On("commit-nothing") {
+		return nil
+	}
 	if err := s.apply(id); err != nil {
 		return err
 	}
 	if done { // the checkpoint may be the last one, which no other follows
 		return s.settle(id)
 	}
-	return s.forget(func(in *interval) bool { return in.applied && in.followed > 0 && in.followed <= id })
+	return s.forget(func(in *interval) bool {
+		return in.applied && (in.followed > 0 && in.followed <= id || fault.On("forget-committed"))
+	})
 }
 
 // settle makes durable all that is in the outputs and forgets it, but for files that a checkpoint after id names.
@@ -266,7 +272,7 @@ func (s *fileSink) apply(id checkpoint.ID) error {
 	s.mu.Lock()
 	var due []*interval
 	for _, in := range s.sealed {
-		if in.id <= id && !in.applied {
+		if (in.id <= id || fault.On("commit-too-much")) && !in.applied {
 			due = append(due, in)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/zeebo/xxh3"
@@ -58,7 +59,7 @@ func (t *chunkTask) Save(w *checkpoint.Writer) error {
 	}
 	now.chunk = t.next
 	all := []begun{}
-	if now.rows > 0 || now.idle {
+	if (now.rows > 0 || now.idle) && !fault.On("rows-again") {
 		all = append(all, now)
 	}
 	for _, b := range t.scan.begun {

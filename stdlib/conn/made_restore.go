@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
@@ -23,6 +24,9 @@ func (t *madeTask) Save(w *checkpoint.Writer) error {
 		s.done.save(w)
 	}
 	w.Int(t.chunk)
+	if fault.On("forget-source-watermark") {
+		t.marked = types.MinInstant
+	}
 	w.Int(t.marked)
 	w.Bool(t.idle)
 	elapsed := int64(0)
@@ -111,7 +115,9 @@ func (s *madeSplit) resume(v *savedMaking) error {
 // resume makes the task go on where the old ones were.
 func (t *madeTask) resume(v *savedMaking) {
 	task := int(t.chunk)
-	t.chunk = t.split.done.next(t.chunk, int64(t.split.width))
+	if t.chunk = t.split.done.next(t.chunk, int64(t.split.width)); fault.On("skip-chunk") {
+		t.chunk += int64(t.split.width)
+	}
 	if len(v.tasks) == t.split.width {
 		t.marked, t.idle = v.tasks[task].w, v.tasks[task].idle
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/state"
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -19,7 +20,9 @@ func (l *limit) Save(w *checkpoint.Writer) error {
 }
 
 func (l *limit) Load(r *checkpoint.Reader) error {
-	l.left = r.Int()
+	if n := r.Int(); !fault.On("forget-count") {
+		l.left = n
+	}
 	return r.Err()
 }
 
