@@ -67,7 +67,7 @@ func (j *Job) Wait() error {
 func (j *Job) Done() <-chan struct{} { return j.gone }
 
 // turn is how long an actor works before others are let in: one step, as pace has it.
-const turn = stepTime / 2 * time.Nanosecond
+const turn = stepTime / 2 // nanoseconds
 
 // run steps an actor until the run is over: the production scheduler, one goroutine an actor.
 func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err error) {
@@ -77,7 +77,7 @@ func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err erro
 		}
 	}()
 	var timer *time.Timer
-	since := time.Now() // when others were last let in
+	since := env.Now() // when others were last let in
 	for ctx.Err() == nil {
 		p, err := a.Step()
 		if err != nil {
@@ -86,7 +86,7 @@ func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err erro
 		if p == Worked {
 			// Nobody is woken while all cores are busy, unless those who work let them in: the runtime would only do so after 10 ms,
 			// and a checkpoint passes several goroutines.
-			if now := time.Now(); now.Sub(since) >= turn {
+			if now := env.Now(); now-since >= turn {
 				runtime.Gosched()
 				since = now
 			}
@@ -112,7 +112,7 @@ func run(ctx context.Context, env *Env, a Actor, over <-chan struct{}) (err erro
 		if timer != nil {
 			timer.Stop()
 		}
-		since = time.Now()
+		since = env.Now()
 	}
 	return ctx.Err()
 }
