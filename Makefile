@@ -1,10 +1,10 @@
 # Everyday targets. `make test` is what the README names; CI runs it and the checks of `lint`.
 GO ?= go
 
-.PHONY: help build test race lint fuzz bench compare gen sim mutants soak install clean
+.PHONY: help build test race lint fuzz bench bench-checkpoint compare gen sim mutants soak install clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/ebb, stripped
 	$(GO) build -trimpath -ldflags="-s -w" -o bin/ebb ./cmd/ebb
@@ -33,6 +33,9 @@ fuzz: ## every fuzz target for FUZZTIME
 bench: ## benchmarks with their hand-written baselines, ratios inside one run
 	$(GO) test -run '^$$' -bench . -benchmem ./exec/... ./stdlib/...
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/ebb
+
+bench-checkpoint: ## what checkpoints cost: time to durable, speed lost, pauses, recovery; tables for docs/checkpoints-speed.md
+	$(GO) test ./cmd/ebb -run 'TestCheckpointTime|TestCheckpointCost|TestCheckpointPause|TestRecoveryTime' -count=1 -speed -timeout 60m
 
 compare: ## the Nexmark queries of examples/ against DuckDB (installed from PyPI into .bench/)
 	./docs/compare.sh

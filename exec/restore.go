@@ -27,25 +27,28 @@ type Restore struct {
 // Rows returns how many rows in flight have been put back.
 func (x *Restore) Rows() int64 { return x.rows }
 
-// readers returns the saved parts of a node: one a task, in order; of each the base and its deltas.
-func (x *Restore) readers(id string) (parts [][]*checkpoint.Reader, err error) {
+// parts returns the blocks that a node has saved, a base and its deltas: one list a task, in order.
+func (x *Restore) parts(id string) (parts [][]checkpoint.Ref) {
 	for _, t := range x.tasks(func(n *checkpoint.Node) bool { return n.ID == id }) {
 		for _, n := range t.Nodes {
-			if n.ID != id {
-				continue
+			if n.ID == id {
+				parts = append(parts, n.Blocks)
 			}
-			var chain []*checkpoint.Reader
-			for _, b := range n.Blocks {
-				data, err := x.Read(b)
-				if err != nil {
-					return nil, fmt.Errorf("reading the state of %s: %w", id, err)
-				}
-				chain = append(chain, checkpoint.NewReader(x.Manifest.ID, data))
-			}
-			parts = append(parts, chain)
 		}
 	}
-	return parts, nil
+	return parts
+}
+
+// open reads a part of a node.
+func (x *Restore) open(id string, part []checkpoint.Ref) (chain []*checkpoint.Reader, err error) {
+	for _, b := range part {
+		data, err := x.Read(b)
+		if err != nil {
+			return nil, fmt.Errorf("reading the state of %s: %w", id, err)
+		}
+		chain = append(chain, checkpoint.NewReader(x.Manifest.ID, data))
+	}
+	return chain, nil
 }
 
 // tasks returns the saved tasks that have a node of a kind, by their index.
@@ -72,16 +75,17 @@ func (x *Restore) source(group string) ([]*checkpoint.Reader, error) {
 	if x.dropped(sourceOf(group)) {
 		return nil, nil
 	}
-	parts, err := x.readers(sourceOf(group))
-	if err != nil {
-		return nil, err
-	}
+	parts := x.parts(sourceOf(group))
 	var out []*checkpoint.Reader
 	for _, p := range parts {
 		if len(p) != 1 {
 			return nil, fmt.Errorf("%s: the state of a source is not one block", group)
 		}
-		out = append(out, p[0])
+		chain, err := x.open(group, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, chain...)
 	}
 	return out, nil
 }
@@ -185,17 +189,19 @@ func (x *restoring) node(n *node, t *Task) error {
 	if x.dropped(n.id) {
 		return nil
 	}
-	parts, err := x.readers(n.id)
+	parts := x.parts(n.id)
 	switch {
-	case err != nil:
-		return err
 	case len(parts) == 0:
 	case len(parts) == t.width:
 		sv, ok := n.op.(Saver)
 		if !ok {
 			return fmt.Errorf("%s: cannot be restored", n.name)
 		}
-		if err := load(sv, parts[t.index]); err != nil {
+		chain, err := x.open(n.id, parts[t.index])
+		if err == nil {
+			err = load(sv, chain)
+		}
+		if err != nil {
 			return fmt.Errorf("restoring %s: %w", n.name, err)
 		}
 	default:
@@ -266,7 +272,7 @@ func load(sv Saver, chain []*checkpoint.Reader) error {
 }
 
 // merge loads the old tasks' operators beside the new one and takes what it owns over.
-func (x *Restore) merge(n *node, t *Task, parts [][]*checkpoint.Reader) error {
+func (x *Restore) merge(n *node, t *Task, parts [][]checkpoint.Ref) error {
 	m, ok := n.op.(Merger)
 	if !ok {
 		return fmt.Errorf("its state is not kept by key")
@@ -283,7 +289,11 @@ func (x *Restore) merge(n *node, t *Task, parts [][]*checkpoint.Reader) error {
 		if !ok {
 			return fmt.Errorf("it cannot be loaded")
 		}
-		if err := load(sv, parts[i]); err != nil {
+		chain, err := x.open(n.id, parts[i])
+		if err != nil {
+			return err
+		}
+		if err := load(sv, chain); err != nil {
 			return err
 		}
 		if err := m.Merge(from, func(hash uint64) bool { return Owner(hash, t.width) == off1(t.index, t.width, "keys-off-by-one") }); err != nil {

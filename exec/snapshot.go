@@ -164,7 +164,7 @@ type Snapshot struct {
 	nodes []savedNode
 	// flights are what was in flight: of each input, and of the feed of a source.
 	flights []savedFlight
-	at      int64 // when the step was
+	pause   int64 // the longest that the task did nothing else for it at a time
 	missing atomic.Int64
 	report  func(*Snapshot)
 }
@@ -194,8 +194,9 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 		return
 	}
 	s.last = id
+	from := t.env.Now()
 	t.cutHere(id)
-	x := &Snapshot{ID: id, task: t, report: s.report, at: t.env.Now(), flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
+	x := &Snapshot{ID: id, task: t, report: s.report, flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
 	x.missing.Store(int64(len(t.inputs)) + 1)
 	for i, w := range t.writers {
 		if i > 0 && fault.On("mark-first-edge") {
@@ -227,6 +228,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	if err := x.save(t, parent); err != nil {
 		x.Err = fmt.Errorf("%s: %w", t.name, err)
 	}
+	x.pause = t.env.Now() - from
 	if x.pending() {
 		s.writing = append(s.writing, x)
 		return
@@ -280,17 +282,19 @@ func (x *Snapshot) pending() bool {
 }
 
 // write writes a piece of the large state of the oldest snapshot and reports whether there is more.
-func (s *snapshots) write(*Task) bool {
+func (s *snapshots) write(t *Task) bool {
 	if len(s.writing) == 0 {
 		return false
 	}
 	x := s.writing[0]
+	from := t.env.Now()
 	for i := range x.nodes {
 		if x.nodes[i].w.Pending() {
 			x.nodes[i].w.Continue()
 			break
 		}
 	}
+	x.pause = max(x.pause, t.env.Now()-from)
 	if !x.pending() {
 		s.writing = s.writing[1:]
 		x.arrived()

@@ -151,7 +151,9 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 	encode := s.run.env.Now()
 	var flush []func() error
 	chains := map[nodeKey][]checkpoint.Ref{}
+	pause := int64(0)
 	for i, x := range t.snaps {
+		pause = max(pause, x.pause)
 		mt := checkpoint.Task{Group: x.task.group, Index: x.task.index, Width: x.task.width, Ended: x.data.ended}
 		m.Finished = m.Finished && x.data.over
 		dw := checkpoint.NewWriter(w.ID, 0)
@@ -212,7 +214,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		}
 	}
 	now := s.run.env.Now()
-	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed}
+	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed, "pause": pause}
 	s.mu.Lock()
 	s.recent = append(slices.DeleteFunc(s.recent, func(x written) bool { return x.id < w.Parent }), written{w.ID, chains}) // parents only get younger
 	s.mu.Unlock()

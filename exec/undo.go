@@ -93,12 +93,16 @@ func (x *Restore) settle(n *Node) (err error) {
 
 // sink makes a sink and returns what it has saved; nil if it has saved nothing.
 func (x *Restore) sink(n *Node) (*checkpoint.Reader, *SinkOperator, error) {
-	parts, err := x.readers(n.ID)
-	if err != nil || len(parts) == 0 {
-		return nil, nil, err
+	parts := x.parts(n.ID)
+	if len(parts) == 0 {
+		return nil, nil, nil
 	}
 	if len(parts) != 1 || len(parts[0]) != 1 {
 		return nil, nil, fmt.Errorf("%s: the state of an output is not one block", n.ID)
+	}
+	saved, err := x.open(n.ID, parts[0])
+	if err != nil {
+		return nil, nil, err
 	}
 	op, err := n.New(0)
 	if err != nil {
@@ -108,7 +112,7 @@ func (x *Restore) sink(n *Node) (*checkpoint.Reader, *SinkOperator, error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("%s: no output", n.ID)
 	}
-	return parts[0][0], s, nil
+	return saved[0], s, nil
 }
 
 func (g *Graph) sinks() (all []*Node) {

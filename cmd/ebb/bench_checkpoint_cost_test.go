@@ -37,7 +37,7 @@ var costJobs = []struct {
 func nexmarkQuery(name string) string {
 	text, err := os.ReadFile("../../examples/nexmark/" + name + ".ebb")
 	if err != nil {
-		panic(err)
+		return "" // not in the tree
 	}
 	return strings.NewReplacer("events: int = 500", "events: int = %d", fmt.Sprintf("jsonl(%q)", name+".jsonl"), `jsonl("out.jsonl")`).Replace(string(text))
 }
@@ -75,7 +75,17 @@ func TestCheckpointCost(t *testing.T) {
 }
 
 // runLaunched runs a script with checkpoints, without if interval is 0, and returns those that were taken.
-func runLaunched(tb testing.TB, script string, interval time.Duration) (taken []*checkpoint.Manifest) {
+func runLaunched(tb testing.TB, script string, interval time.Duration) []*checkpoint.Manifest {
+	return launchScript(tb, script, func(l *planner.Launch) {
+		l.Interval = int64(interval)
+		if interval == 0 {
+			l.Mode = "none"
+		}
+	}, nil, nil)
+}
+
+// launchScript runs a script in a folder of its own: to its end, or until during returns.
+func launchScript(tb testing.TB, script string, set func(*planner.Launch), started func(*exec.Job, *exec.Env), during func(taken func() []*checkpoint.Manifest)) (taken []*checkpoint.Manifest) {
 	dir, err := os.MkdirTemp("", "ebb")
 	require.NoError(tb, err)
 	defer os.RemoveAll(dir)
@@ -86,15 +96,22 @@ func runLaunched(tb testing.TB, script string, interval time.Duration) (taken []
 	c, diags, err := planner.Compile("bench.ebb", script, lib, env, planner.Options{Parallelism: runtime.GOMAXPROCS(0)})
 	require.NoError(tb, err)
 	require.NotNil(tb, c, "%v", diags)
-	o := planner.Launch{Dir: filepath.Join(dir, "checkpoints"), Interval: int64(interval), Taken: func(m *checkpoint.Manifest) { taken = append(taken, m) }}
-	if interval == 0 {
-		o.Mode = "none"
-	}
+	o := planner.Launch{Dir: filepath.Join(dir, "checkpoints"), Taken: func(m *checkpoint.Manifest) { taken = append(taken, m) }}
+	set(&o)
 	l, err := c.Launch("bench.ebb", script, lib, env, o)
 	require.NoError(tb, err)
-	job, err := exec.Start(context.Background(), l.Graph, env, l.Setup)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	job, err := exec.Start(ctx, l.Graph, env, l.Setup)
 	require.NoError(tb, err)
-	require.NoError(tb, job.Wait())
+	if during == nil {
+		require.NoError(tb, job.Wait())
+		return taken
+	}
+	started(job, env)
+	during(func() []*checkpoint.Manifest { return taken })
+	cancel()
+	job.Wait()
 	return taken
 }
 
@@ -120,12 +137,111 @@ func (b *bare) beside(t *testing.T, taken []*checkpoint.Manifest, interval time.
 	}
 }
 
-func TestTmpProfile(t *testing.T) {
+// TestCheckpointPause tells how long a task does nothing but a checkpoint at a time, with about 1 GiB of state that goes on
+// changing: the step, and the pieces that are written between steps.
+func TestCheckpointPause(t *testing.T) {
 	needsSpeed(t)
-	j := costJobs[2]
-	d, _ := time.ParseDuration(os.Getenv("EVERY"))
-	for range 2 {
-		c := measure(func() { runLaunched(t, fmt.Sprintf(j.script, j.rows/2), d) })
-		fmt.Println(d, c)
+	keys := int(7_000_000 * *speedRows)
+	script := fmt.Sprintf(`generate({k: "int 1..%d", a: "int 1..1000", b: "float 0..1"}, count: 1000000000)
+  |> aggregate n = count(), s1 = sum(a), lo1 = min(a), hi1 = max(a), m1 = avg(a), s2 = sum(b), lo2 = min(b), hi2 = max(b), m2 = avg(b) by k
+  |> into csv("out.csv")`, keys)
+	fmt.Println("| checkpoint | state | longest pause | to durable | written as |\n|---|---|---|---|---|")
+	var job *exec.Job
+	var env *exec.Env
+	taken := launchScript(t, script, func(l *planner.Launch) {
+		l.Policy = func(p *checkpoint.Policy) { p.Interval = 0 }
+	}, func(j *exec.Job, e *exec.Env) { job, env = j, e }, func(taken func() []*checkpoint.Manifest) {
+		for env.Stats.RowsIn.Load() < int64(3*keys) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		for n := range 4 {
+			require.NoError(t, (<-job.Checkpoint("")).Err)
+			m := taken()[n]
+			how := "all"
+			for _, k := range m.Tasks {
+				for _, x := range k.Nodes {
+					if len(x.Blocks) > 1 {
+						how = "changes"
+					}
+				}
+			}
+			fmt.Printf("| %d | %.0f MiB | %.2f ms | %s | %s |\n", m.ID, float64(m.StateBytes)/(1<<20), float64(m.Phases["pause"])/1e6, time.Duration(m.Durable-m.Created).Round(time.Millisecond), how)
+		}
+	})
+	require.NotEmpty(t, taken)
+}
+
+// TestRecoveryTime kills a job with about 100 MiB of state and tells how long the next run takes to its first new output,
+// beside reading the bytes of the checkpoint.
+func TestRecoveryTime(t *testing.T) {
+	needsSpeed(t)
+	fmt.Println("| run | state | from start to first output | reading the bytes | beyond |\n|---|---|---|---|---|")
+	script := `set checkpoint.interval = 1s
+generate({k: "int 1..4000000"}) |> aggregate n = count() by k emit changes |> into jsonl("out.jsonl", changes: true)`
+	p := prepare(t, "run", "job.ebb", "--log", "json", "--parallelism", "2")
+	p.write(t, "job.ebb", script)
+	logs := func(n int) string { return p.read(fmt.Sprintf("log%d", n)) }
+	begin := func(n int) *process {
+		q := prepare(t, "run", "job.ebb", "--log", "json", "--parallelism", "2")
+		q.Dir = p.dir
+		f, err := os.Create(p.path(fmt.Sprintf("log%d", n)))
+		require.NoError(t, err)
+		t.Cleanup(func() { f.Close() })
+		q.Stderr = f
+		return q.begin(t)
 	}
+	q := begin(0)
+	for n := range 3 {
+		require.Eventually(t, func() bool { return strings.Count(logs(n), `"state_bytes"`) > 6-2*n }, time.Minute, 5*time.Millisecond, "%s", logs(n))
+		time.Sleep(300 * time.Millisecond)
+		q.Process.Kill()
+		<-q.done
+		bytes, reading := readAll(t, filepath.Join(p.dir, ".ebb", "job"))
+		start := time.Now()
+		q = begin(n + 1)
+		at, size := time.Time{}, int64(0)
+		for time.Since(start) < time.Minute {
+			if now := outBytes(p.dir); at.IsZero() {
+				if strings.Contains(logs(n+1), "goes on from") {
+					at, size = time.Now(), now
+				}
+			} else if now > size {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		took := time.Since(start)
+		fmt.Printf("| %d | %.0f MB | %.2f s (restored after %.2f s) | %.2f s | %.2f s |\n", n+1, float64(bytes)/1e6, took.Seconds(), at.Sub(start).Seconds(), reading.Seconds(), (took - reading).Seconds())
+	}
+	q.Process.Kill()
+	<-q.done
+}
+
+// outBytes returns how many bytes the outputs in a folder have.
+func outBytes(dir string) (n int64) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.Contains(e.Name(), "out.jsonl") {
+			if i, err := e.Info(); err == nil {
+				n += i.Size()
+			}
+		}
+	}
+	return n
+}
+
+// readAll reads what the newest checkpoint of a folder needs.
+func readAll(t *testing.T, dir string) (n int64, took time.Duration) {
+	start := time.Now()
+	f, err := checkpoint.OpenReader(exec.OS().FS, dir)
+	require.NoError(t, err)
+	defer f.Close()
+	m, err := f.Manifest(f.Head())
+	require.NoError(t, err)
+	m.Refs(func(r checkpoint.Ref) {
+		b, err := f.Read(r)
+		require.NoError(t, err)
+		n += int64(len(b))
+	})
+	return n, time.Since(start)
 }
