@@ -227,6 +227,10 @@ func durable(fs *disk.Sim, rng *rand.Rand, dir string, id checkpoint.ID, use fun
 		return fmt.Errorf("I6: %w", err)
 	}
 	defer f.Close()
+	asked := id
+	for _, i := range f.List() { // it may have been dropped since, when younger ones were published
+		id = max(id, i.ID)
+	}
 	m, err := f.Manifest(id)
 	if err != nil {
 		return fmt.Errorf("I6: a loss of power would lose checkpoint %d: %w", id, err)
@@ -249,6 +253,9 @@ func durable(fs *disk.Sim, rng *rand.Rand, dir string, id checkpoint.ID, use fun
 				}
 			}
 		}
+	}
+	if id != asked {
+		return nil
 	}
 	return use(m, f.Read)
 }

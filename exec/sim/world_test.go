@@ -195,7 +195,7 @@ func (w *world) run(l life) (done bool, err error) {
 		w.count.faults++
 		w.leave(l.kill)
 		return false, nil
-	case err != nil && l.timeout > 0 && (strings.Contains(err.Error(), "in a row failed") || l.stop > 0 && strings.Contains(err.Error(), "the final checkpoint failed")):
+	case err != nil && l.timeout > 0 && (strings.Contains(err.Error(), "in a row failed") || strings.Contains(err.Error(), "the final checkpoint failed")):
 		w.leave(true)
 		return false, nil
 	case err == nil && l.stop > 0 || err == nil && l.drain > 0:
