@@ -19,8 +19,9 @@ import (
 )
 
 var (
-	onlyMutant = flag.String("mutant", "", "the one fault to switch on")
-	mutantTime = flag.Duration("mutant-time", 15*time.Second, "time for a fault to be noticed")
+	someMutants = flag.String("mutants", "", "switch only these on, in this process's children")
+	onlyMutant  = flag.String("mutant", "", "the one fault to switch on")
+	mutantTime  = flag.Duration("mutant-time", 15*time.Second, "time for a fault to be noticed")
 )
 
 // mutant is a fault of the engine that can be switched on, and what it breaks. Most are faults that other engines have
@@ -126,6 +127,9 @@ func TestMutants(t *testing.T) {
 					return
 				}
 				m := mutants[i]
+				if *someMutants != "" && !strings.Contains(","+*someMutants+",", ","+m.name+",") {
+					continue
+				}
 				seeds, by := hunted(m.name)
 				if strings.HasPrefix(by, "survives") {
 					t.Errorf("%s %s %s seeds", m.name, by, seeds)
@@ -158,12 +162,20 @@ func hunted(name string) (seeds, by string) {
 
 var resultLine = regexp.MustCompile(`(?m)^RESULT (\d+) (.*)$`)
 
+// slow are jobs whose stories take long.
+var slow = map[string]bool{"calls": true, "hopping": true, "keyed": true, "changes": true, "cumulate": true, "counted": true, "two levels": true}
+
 // hunt tells stories until one fails.
 func hunt(t *testing.T, name string) {
 	until := time.Now().Add(*mutantTime)
+	told := 0
 	for seed := uint64(0); ; seed++ {
+		if slow[jobOf(seed).name] && seed > 3 {
+			continue
+		}
+		told++
 		if seed == 1000 || time.Now().After(until) {
-			fmt.Printf("RESULT %d survives (reached %d times)\n", seed, fault.Hits.Load())
+			fmt.Printf("RESULT %d survives (reached %d times)\n", told-1, fault.Hits.Load())
 			return
 		}
 		if _, err := peaceOf(jobOf(seed)); err != nil {
@@ -173,7 +185,7 @@ func hunt(t *testing.T, name string) {
 		_, err := story(seed, sizeOf())
 		fault.Name = ""
 		if err != nil {
-			fmt.Printf("RESULT %d %s\n", seed+1, caughtBy(err))
+			fmt.Printf("RESULT %d %s\n", told, caughtBy(err))
 			t.Log(err)
 			return
 		}
