@@ -63,7 +63,7 @@ func TestCheckpointCost(t *testing.T) {
 			with() // warm up, and to know how many bytes the loop is to write
 			var sum int64
 			for _, m := range taken {
-				sum += m.StateBytes + m.FlightBytes
+				sum += flushed(m)
 			}
 			n := len(taken)
 			b, w := abba(*speedRounds, bare, with)
@@ -72,6 +72,15 @@ func TestCheckpointCost(t *testing.T) {
 				none.wall.Seconds(), b.wall.Seconds(), w.wall.Seconds(), percent(w.wall, b.wall)-100, percent(w.cpu, b.cpu)-100, percent(w.cpu, none.cpu)-100)
 		}
 	}
+}
+
+// flushed returns how many bytes a checkpoint made durable: its own, and those of the outputs that belong to it.
+func flushed(m *checkpoint.Manifest) int64 {
+	n := m.StateBytes + m.FlightBytes
+	for _, x := range m.Outputs {
+		n += x.Length
+	}
+	return n
 }
 
 // runLaunched runs a script with checkpoints, without if interval is 0, and returns those that were taken.
@@ -128,7 +137,7 @@ func (b *bare) beside(t *testing.T, taken []*checkpoint.Manifest, interval time.
 				return
 			case <-tick.C:
 			}
-			b.append(t, int(m.StateBytes+m.FlightBytes))
+			b.append(t, int(flushed(m)))
 		}
 	}()
 	return func() {
