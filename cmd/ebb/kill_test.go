@@ -68,9 +68,15 @@ func TestKills(t *testing.T) {
 		p.Dir, p.dir = dir, dir
 		p.begin(t)
 		if hit < kills {
+			if rng.IntN(3) > 0 { // at some moment of its life, not of its start
+				kept := segments(dir)
+				for since := time.Now(); segments(dir) == kept && time.Since(since) < 5*time.Second && !p.gone(); {
+					time.Sleep(time.Millisecond)
+				}
+			}
 			select {
 			case <-p.done:
-			case <-time.After(time.Duration(20+rng.IntN(250)) * time.Millisecond):
+			case <-time.After(time.Duration(rng.IntN(150)) * time.Millisecond):
 				p.signal(t, []os.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGKILL, os.Interrupt}[rng.IntN(4)])
 			}
 		}
@@ -86,6 +92,26 @@ func TestKills(t *testing.T) {
 	require.Greater(t, resumed, kills/3, "most runs go on from a checkpoint")
 	require.Equal(t, results(t, calm.dir), results(t, dir))
 	t.Logf("%d runs, %d of them resumed", hit, resumed)
+}
+
+// segments returns the size of the checkpoints in a folder.
+func segments(dir string) (size int64) {
+	names, _ := filepath.Glob(filepath.Join(dir, ".ebb", "job", "*.seg"))
+	for _, n := range names {
+		if info, err := os.Stat(n); err == nil {
+			size += info.Size()
+		}
+	}
+	return size + int64(len(names))
+}
+
+func (p *process) gone() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // results returns the outputs in a folder: rows of files whose order follows from the job as they are, others sorted.
