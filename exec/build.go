@@ -24,6 +24,9 @@ func Build(g *Graph, env *Env, o Setup) (*Run, error) {
 	if err := b.build(g); err != nil {
 		return r, err
 	}
+	if o.From != nil {
+		env.Stats.goOn(o.From.Manifest.Stats)
+	}
 	if o.Checkpoints != nil {
 		r.keeper = newKeeper(r, o.Checkpoints)
 		r.keeper.storage.begun.Store(o.From != nil)

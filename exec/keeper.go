@@ -61,6 +61,7 @@ type taking struct {
 	id    checkpoint.ID
 	final bool
 	snaps []*Snapshot
+	stats map[string]int64 // when it began: what is read later is read again after a restore
 }
 
 func newKeeper(run *Run, cfg *Checkpoints) *keeper {
@@ -148,7 +149,7 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case checkpoint.Trigger:
-			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks))})
+			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks)), stats: k.run.env.Stats.values()})
 			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final}
 			for _, t := range k.open {
 				o.open = append(o.open, t.id)

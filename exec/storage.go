@@ -147,7 +147,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		}
 	}
 	m := &checkpoint.Manifest{ID: w.ID, Parent: w.Parent, Name: w.Name, Created: w.Triggered, Mode: w.Mode.String(), Reason: w.Reason, Finished: true,
-		Stats: s.run.env.Stats.values()}
+		Stats: t.stats}
 	encode := s.run.env.Now()
 	var flush []func() error
 	chains := map[nodeKey][]checkpoint.Ref{}

@@ -339,3 +339,31 @@ func TestProgress(t *testing.T) {
 	drawn = terminal(t, s, nil)
 	require.Regexp(t, `^done in \S+: 1 rows? in`, drawn)
 }
+
+// TestRowsOfTheJob: a run that goes on says how far the job is, not how far the run before it came.
+func TestRowsOfTheJob(t *testing.T) {
+	p := prepare(t, "run", "job.ebb", "--parallelism", "1", "--checkpoint-interval", "10ms")
+	p.write(t, "job.ebb", `generate({id: "sequence"}, count: 1_000_000, rate: 20_000) |> into jsonl("out.txt")`)
+	last := 0
+	for life := range 4 {
+		if life > 0 {
+			q := prepare(t, p.Args[1:]...)
+			q.Dir, q.dir, p = p.dir, p.dir, q
+		}
+		rows := strings.Count(p.read("out.txt"), "\n")
+		p.begin(t)
+		eventually(t, func() bool { return strings.Count(p.read("out.txt"), "\n") >= rows+1000 })
+		p.signal(t, os.Interrupt)
+		require.Zero(t, p.endOrDump(t, 20*time.Second), p.err.String())
+		if life > 0 {
+			_, said, ok := strings.Cut(p.err.String(), "after row ")
+			require.True(t, ok, p.err.String())
+			var n int
+			_, err := fmt.Sscan(said, &n)
+			require.NoError(t, err)
+			require.Greater(t, n, last)
+			require.InDelta(t, rows, n, 1000, "near to what had been written")
+			last = n
+		}
+	}
+}

@@ -74,7 +74,8 @@ func (p *progress) line() string {
 	s := p.env.Stats
 	secs := max(time.Since(p.start).Seconds(), 0.001)
 	in, out := s.RowsIn.Load(), s.RowsOut.Load()
-	t := fmt.Sprintf("%s rows in (%s/s), %s out (%s/s)", count(in), count(int64(float64(in)/secs)), count(out), count(int64(float64(out)/secs)))
+	t := fmt.Sprintf("%s rows in (%s/s), %s out (%s/s)", count(in), count(int64(float64(in-s.InBefore.Load())/secs)),
+		count(out), count(int64(float64(out-s.OutBefore.Load())/secs)))
 	if w := s.Watermark.Load(); w != 0 && w != types.MinInstant {
 		at := time.Unix(0, w).UTC()
 		t += ", watermark " + at.Format("2006-01-02T15:04:05Z")
