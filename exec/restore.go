@@ -106,6 +106,9 @@ func (x *Restore) into(g *Graph, b *builder) error {
 			r.task(t)
 			if t.gate != nil {
 				r.gate(t)
+				if t.ended { // it may have had enough before its inputs ended: what they still send must not wait for it
+					t.gate.close()
+				}
 			}
 		}
 		if gr.Source != nil {

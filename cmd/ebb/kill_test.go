@@ -165,3 +165,22 @@ func (p *process) endOrDump(t *testing.T, within time.Duration) int {
 	}
 	return p.ProcessState.ExitCode()
 }
+
+// TestLimitIsOver kills a job after its limit has had enough: what was on its way there must not hold the input up.
+func TestLimitIsOver(t *testing.T) {
+	p := prepare(t, "run", "job.ebb", "--parallelism", "2", "--checkpoint-mode", "unaligned", "--checkpoint-interval", "10ms")
+	p.write(t, "job.ebb", `source o = generate({id: "sequence"}, count: 1_000_000, rate: 500_000)
+o |> limit 1000 |> into jsonl("few.jsonl")
+o |> aggregate n = count() |> into csv("n.csv")`)
+	p.begin(t)
+	eventually(t, func() bool { return strings.Count(p.read("few.jsonl"), "\n") >= 1000 })
+	time.Sleep(200 * time.Millisecond)
+	p.signal(t, os.Kill)
+	<-p.done
+	q := prepare(t, p.Args[1:]...)
+	q.Dir, q.dir = p.dir, p.dir
+	require.Zero(t, q.begin(t).endOrDump(t, 15*time.Second), q.err.String())
+	require.Contains(t, q.err.String(), "goes on from checkpoint")
+	require.Equal(t, 1000, strings.Count(q.read("few.jsonl"), "\n"))
+	require.Equal(t, "n\n1000000\n", q.read("n.csv"))
+}
