@@ -220,7 +220,8 @@ func (g *Gate) aligned(id checkpoint.ID) bool {
 			continue
 		}
 		for i := gr.first; i < gr.first+gr.n; i++ {
-			if !g.inputs[i].ch.Reached(id) {
+			// What comes behind an end is nothing: a producer that was restored at another width may end once more.
+			if p := &g.inputs[i]; !p.ended && !p.ch.Reached(id) {
 				return false
 			}
 		}

@@ -55,7 +55,7 @@ func jobOf(seed uint64) job {
 var peaces sync.Map
 
 func peaceOf(j job) (map[string]string, error) {
-	key := j.script
+	key := fmt.Sprint(j.script, j.files) // the same script may read other files
 	if p, ok := peaces.Load(key); ok {
 		return p.(map[string]string), nil
 	}
@@ -158,7 +158,7 @@ func (w *world) trouble(l *life, n int, z size) {
 }
 
 // list returns the checkpoints that are kept and lead to the head. What was cut off an output when the run went back to
-// an earlier one is gone.
+// an earlier one is gone; and going on from one of a run whose input was ended early, the input ends there, too.
 func (w *world) list() []checkpoint.ID {
 	f, err := checkpoint.OpenReader(w.fs, checkpoints)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *world) list() []checkpoint.ID {
 		if testing.Verbose() && *oneOf >= 0 {
 			fmt.Printf("%+v\n", i)
 		}
-		if !i.Abandoned {
+		if !i.Abandoned && i.ID > w.drained {
 			ids = append(ids, i.ID)
 		}
 	}

@@ -34,8 +34,8 @@ type world struct {
 	outcome  map[checkpoint.ID]string // published or aborted
 	newest   checkpoint.ID            // the largest that was published
 	count    tally
-	examined bool // check each checkpoint
-	inspect  func(*checkpoint.Manifest) error
+	examined bool          // check each checkpoint
+	drained  checkpoint.ID // those up to it are of a run whose input was ended early
 }
 
 // tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
@@ -191,6 +191,8 @@ func (w *world) run(l life) (done bool, err error) {
 		w.count.crashes++
 		w.leave(l.kill)
 		return false, nil
+	case err != nil && l.from != "" && strings.Contains(err.Error(), "there is no checkpoint"): // it is listed, but was not known to be published
+		return false, nil
 	case err != nil && hurt:
 		w.count.faults++
 		w.leave(l.kill)
@@ -200,6 +202,11 @@ func (w *world) run(l life) (done bool, err error) {
 		return false, nil
 	case err == nil && l.stop > 0 || err == nil && l.drain > 0:
 		w.count.stops++
+		if l.drain > 0 {
+			for _, id := range w.list() {
+				w.drained = max(w.drained, id)
+			}
+		}
 		w.leave(l.kill)
 		return false, nil
 	}
@@ -430,5 +437,5 @@ func difference(want, got string) string {
 	if n == 0 {
 		return " the order of lines differs"
 	}
-	return fmt.Sprintf(" %d lines differ\n%s", n, strings.Join(out[:min(n, 6)], "\n"))
+	return fmt.Sprintf(" %d lines differ\n%s", n, strings.Join(out[:min(n, 14)], "\n"))
 }
