@@ -115,10 +115,15 @@ func (x *Restore) into(g *Graph, b *builder) error {
 			r.feeds(gr, b.tasks[gr])
 		}
 	}
+	all := int64(0)
 	for _, k := range r.order {
 		if f := r.flights[k]; !f.landed && f.rows > 0 && !x.dropped(k.edge) {
 			return fmt.Errorf("%d rows in flight in %s were not put back", f.rows, k.edge)
 		}
+		all += r.flights[k].rows
+	}
+	if len(x.Drop) == 0 && all != x.rows {
+		return fmt.Errorf("%d rows were in flight, %d have been put back", all, x.rows)
 	}
 	return nil
 }
