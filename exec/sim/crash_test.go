@@ -334,7 +334,7 @@ func firstDifference(want, got map[string]string) {
 
 // TestFound tells the stories again that have found faults of the engine.
 func TestFound(t *testing.T) {
-	for _, seed := range []uint64{6, 21, 37, 44, 57, 63} {
+	for _, seed := range []uint64{6, 21, 37, 44, 57, 63, 1028, 1123} {
 		if _, err := story(seed, size{lives: 6, width: 4, rows: 128}); err != nil {
 			report(t, seed, err)
 		}

@@ -102,18 +102,23 @@ func (p *partial) send1(n *pane) {
 // take adds the owned groups of n, from row next on, to those of m.
 func (p *partial) take(m, n *pane, next uint32, o *partial, owns func(hash uint64) bool) {
 	ids := notBefore(n.table.Owned(owns), next)
-	to := make([]uint32, len(ids))
 	before := m.table.Len()
-	m.table.Find(n.table, ids, to, true)
+	p.calls.addAll(m.table, n.table, ids, o.calls)
 	p.groups += m.table.Len() - before
 	p.rows += len(ids)
-	copies := state.NewRows(p.calls.words)
+}
+
+// addAll adds the groups ids of from, which belong to the calls other of another task, to those of equal keys in to.
+func (c *calls) addAll(to, from *state.Table, ids []uint32, other *calls) {
+	found := make([]uint32, len(ids))
+	to.Find(from, ids, found, true)
+	copies := state.NewRows(c.words)
 	alone := make([]uint32, len(ids))
 	for i, id := range ids {
 		alone[i] = copies.Add()
-		copy(copies.At(alone[i]), n.table.Rows().At(id)[n.table.Off():])
+		copy(copies.At(alone[i]), from.Rows().At(id)[from.Off():])
 	}
-	p.calls.adopt(copies, 0, alone, o.calls)
-	p.calls.merge(m.table.Rows(), m.table.Off(), to, copies, 0, alone)
-	p.calls.free(copies, 0, alone)
+	c.adopt(copies, 0, alone, other)
+	c.merge(to.Rows(), to.Off(), found, copies, 0, alone)
+	c.free(copies, 0, alone)
 }

@@ -92,8 +92,7 @@ func (p *panes) merge(c *calls, n *pane, next int64, queued bool, other *calls, 
 			p.push(x)
 		}
 	}
-	to := takeRows(m.table, n.table, ids)
-	c.adopt(m.table.Rows(), m.table.Off(), to, other)
+	c.addAll(m.table, n.table, ids, other) // several panes may have become one: a key may be there already
 }
 
 // Save writes the groups of all slices and windows.
