@@ -20,6 +20,9 @@ import (
 // TestAllocations checks that the work of a row allocates nothing: batches do, so that four times the rows may cost a few
 // more objects for each 4,096 of them, but not for each row.
 func TestAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN under -short: under the race detector other things allocate, too; the run without it has it")
+	}
 	dir := t.TempDir()
 	const events = 100_000
 	for _, format := range []string{"csv", "jsonl"} {
