@@ -140,6 +140,19 @@ func (c *Channel) Abort(id checkpoint.ID) {
 	c.wakeTo() // it may have waited at the mark
 }
 
+// pass forgets the mark of snapshot id if the consumer has not taken it and never will. A cut at which the consumer has
+// stepped stays: its producer may still have to mark.
+func (c *Channel) pass(id checkpoint.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.cuts {
+		if k.id == id && !k.stepped {
+			c.drop(id)
+			return
+		}
+	}
+}
+
 // waits returns the first snapshot whose mark is reached and which the consumer has not taken.
 func (c *Channel) waits() *cut {
 	var first *cut

@@ -119,17 +119,23 @@ func TestGateServesAllGroups(t *testing.T) {
 	require.Equal(t, types.MinInstant, g.w)
 }
 
+// gatherTask returns a task with the channels as its inputs; done holds the snapshots that are complete.
+func gatherTask(g *Gate, cs []*Channel) (task *Task, done map[checkpoint.ID]*Snapshot) {
+	done = map[checkpoint.ID]*Snapshot{}
+	task = &Task{actor: newActor("sink"), env: OS(), gate: g, head: &node{op: &memoryOperator{}, out: &Out{}}, finished: func() {}}
+	for i, c := range cs {
+		task.inputs = append(task.inputs, inputOf{edge: &Edge{ID: "e", From: &Group{Width: 2}}, from: i, fromWidth: 2, ch: c})
+	}
+	task.snaps.report = func(x *Snapshot) { done[x.ID] = x }
+	task.snaps.stepped = func(checkpoint.ID) {}
+	return task, done
+}
+
 // A gather in the order of the source takes an aligned snapshot when the channel at turn is at its mark; that of another
 // channel may still be to come, and what is in flight there belongs to the snapshot.
 func TestAlignedSnapshotWaitsForChannelsNotAtTurn(t *testing.T) {
 	g, cs := gateOf(true, 2)
-	var done *Snapshot
-	task := &Task{actor: newActor("sink"), env: OS(), gate: g, head: &node{op: &memoryOperator{}, out: &Out{}}, finished: func() {}}
-	for i, c := range cs {
-		task.inputs = append(task.inputs, inputOf{edge: &Edge{ID: "e", From: &Group{Width: 2}}, from: i, fromWidth: 2, ch: c})
-	}
-	task.snaps.report = func(x *Snapshot) { done = x }
-	task.snaps.stepped = func(checkpoint.ID) {}
+	task, done := gatherTask(g, cs)
 	task.order(order{id: 5, aligned: true, open: []checkpoint.ID{5}})
 	cs[1].Push(rowsItem(1))
 	cs[0].Mark(5, true)
@@ -138,11 +144,35 @@ func TestAlignedSnapshotWaitsForChannelsNotAtTurn(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, 5, task.snaps.last)
-	require.Nil(t, done, "the second channel has not been marked")
+	require.Nil(t, done[5], "the second channel has not been marked")
 	cs[1].Push(rowsItem(2))
 	cs[1].Mark(5, true)
-	require.NotNil(t, done)
-	require.Equal(t, []int64{1, 2}, numbers(done.flights[1].Items))
+	require.NotNil(t, done[5])
+	require.Equal(t, []int64{1, 2}, numbers(done[5].flights[1].Items))
+}
+
+// An order for a later snapshot may come while the task looks at a mark: it takes both, and the cut at which a channel
+// waits for its producer must stay. If it is dropped, the snapshot is never complete, and neither is any later one.
+func TestOrderBetweenMarkAndSnapshot(t *testing.T) {
+	g, cs := gateOf(true, 2)
+	task, done := gatherTask(g, cs)
+	task.order(order{id: 5, aligned: true, open: []checkpoint.ID{5}})
+	task.obey()
+	cs[0].Mark(5, true)
+	_, mark, ok := g.Next(1)
+	require.True(t, ok)
+	require.Equal(t, markItem, mark.Kind)
+	task.order(order{id: 6, final: true, open: []checkpoint.ID{5, 6}})
+	task.snaps.reached(task, mark)
+	require.EqualValues(t, 6, task.snaps.last)
+	cs[0].Mark(6, false)
+	cs[1].Push(rowsItem(1))
+	cs[1].Mark(5, false)
+	cs[1].Push(rowsItem(2))
+	cs[1].Mark(6, false)
+	require.Len(t, done, 2)
+	require.Equal(t, []int64{1}, numbers(done[5].flights[1].Items))
+	require.Equal(t, []int64{1, 2}, numbers(done[6].flights[1].Items))
 }
 
 type memoryOperator struct{ Stateless }

@@ -110,10 +110,11 @@ func (s *snapshots) reached(t *Task, it Item) {
 		s.take(t, o.id, o.parent, o.aligned)
 	}
 	s.take(t, id, 0, it.Aligned)
-	if slices.Contains(s.dead, id) || s.last > id || fault.On("reached-drops-cuts") {
-		for _, in := range t.inputs { // a mark that nobody waits for
+	for _, in := range t.inputs {
+		if fault.On("reached-drops-cuts") {
 			in.ch.Abort(id)
 		}
+		in.ch.pass(id) // if nobody waits for the mark any more
 	}
 }
 
