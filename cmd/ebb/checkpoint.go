@@ -143,6 +143,22 @@ func (f *folder) at(args []string, i int) (checkpoint.Info, error) {
 	return f.find("")
 }
 
+// openCheckpoint opens the folder that a command line begins with and reads the checkpoint that it names next, or the
+// newest. The folder is to be closed.
+func openCheckpoint(args []string) (f *folder, i checkpoint.Info, m *checkpoint.Manifest, err error) {
+	if f, err = openFolder(args[0]); err != nil {
+		return nil, i, nil, err
+	}
+	if i, err = f.at(args, 1); err == nil {
+		m, err = f.manifest(i.ID)
+	}
+	if err != nil {
+		f.Close()
+		return nil, i, nil, err
+	}
+	return f, i, m, nil
+}
+
 // checkpointWords completes the folder and then ids and names.
 func checkpointWords(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {

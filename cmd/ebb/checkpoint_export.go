@@ -28,19 +28,11 @@ func checkpointExport() *cobra.Command {
 			if _, err := newPrinter(format, "jsonl", "csv"); err != nil {
 				return err
 			}
-			f, err := openFolder(args[0])
+			f, _, m, err := openCheckpoint(args)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			i, err := f.at(args, 1)
-			if err != nil {
-				return err
-			}
-			m, err := f.manifest(i.ID)
-			if err != nil {
-				return err
-			}
 			return f.export(m, args[2], format)
 		},
 	}

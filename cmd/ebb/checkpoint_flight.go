@@ -28,20 +28,16 @@ func checkpointInflight() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := openFolder(args[0])
+			f, _, m, err := openCheckpoint(args)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			i, err := f.at(args, 1)
-			if err != nil {
-				return err
-			}
 			edge := ""
 			if len(args) > 2 {
 				edge = args[2]
 			}
-			return f.printFlights(p, i.ID, edge, where)
+			return f.printFlights(p, m, edge, where)
 		},
 	}
 	outputFlag(cmd, &output)
@@ -63,11 +59,7 @@ type flights struct {
 	n      int
 }
 
-func (f *folder) printFlights(p *printer, id checkpoint.ID, edge, where string) error {
-	m, err := f.manifest(id)
-	if err != nil {
-		return err
-	}
+func (f *folder) printFlights(p *printer, m *checkpoint.Manifest, edge, where string) error {
 	all, err := f.flights(m)
 	if err != nil {
 		return err
@@ -82,13 +74,13 @@ func (f *folder) printFlights(p *printer, id checkpoint.ID, edge, where string) 
 			slices.Sort(names)
 			names = slices.Compact(names)
 			if len(names) == 0 {
-				return &status{exitFailed, fmt.Errorf("nothing was in flight in checkpoint %d", id)}
+				return &status{exitFailed, fmt.Errorf("nothing was in flight in checkpoint %d", m.ID)}
 			}
-			return &status{exitFailed, fmt.Errorf("no rows were in flight on %q in checkpoint %d%s; there are %s", edge, id, didYouMean(edge, names), strings.Join(names, ", "))}
+			return &status{exitFailed, fmt.Errorf("no rows were in flight on %q in checkpoint %d%s; there are %s", edge, m.ID, didYouMean(edge, names), strings.Join(names, ", "))}
 		}
 	}
 	if len(all) == 0 && p.people() {
-		fmt.Fprintf(p.out, "no rows were in flight in checkpoint %d\n", id)
+		fmt.Fprintf(p.out, "no rows were in flight in checkpoint %d\n", m.ID)
 		return nil
 	}
 	switch {

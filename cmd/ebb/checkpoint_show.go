@@ -27,19 +27,11 @@ func checkpointShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := openFolder(args[0])
+			f, i, m, err := openCheckpoint(args)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			i, err := f.at(args, 1)
-			if err != nil {
-				return err
-			}
-			m, err := f.manifest(i.ID)
-			if err != nil {
-				return err
-			}
 			if p.people() {
 				return printManifest(p, i, m)
 			}

@@ -28,19 +28,11 @@ func checkpointState() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f, err := openFolder(args[0])
+			f, _, m, err := openCheckpoint(args)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			i, err := f.at(args, 1)
-			if err != nil {
-				return err
-			}
-			m, err := f.manifest(i.ID)
-			if err != nil {
-				return err
-			}
 			id, err := stageOf(m, args[2])
 			if err != nil {
 				return err
