@@ -53,12 +53,12 @@ func (g *Gate) Add(in int, chans []*Channel, inOrder bool) {
 	}
 }
 
-// Next returns the next rows (at most max), watermark, idleness or end for the task, or ok = false if nothing waits. End
+// Next returns the next rows (at most that many), watermark, idleness or end for the task, or ok = false if nothing waits. End
 // comes once, its N is 1 if a channel was stopped rather than ended. A mark item tells that the task must take a snapshot
 // before Next is called again.
-func (g *Gate) Next(max int) (in int, it Item, ok bool) {
+func (g *Gate) Next(rows int) (in int, it Item, ok bool) {
 	for !g.ended {
-		i, it, ok := g.take(max)
+		i, it, ok := g.take(rows)
 		if g.retired { // and nothing was taken
 			g.retired = false
 			if g.allEnded() {
@@ -80,7 +80,7 @@ func (g *Gate) Next(max int) (in int, it Item, ok bool) {
 		case ChunkEnd:
 			continue
 		case Watermark:
-			p.w = later(p.w, it.W)
+			p.w = max(p.w, it.W)
 		case WentIdle:
 			p.idle = true
 		case WentActive:
@@ -101,8 +101,6 @@ func (g *Gate) Next(max int) (in int, it Item, ok bool) {
 	return 0, Item{}, false
 }
 
-func later(a, b types.Instant) types.Instant { return max(a, b) }
-
 func (g *Gate) endItem() Item {
 	it := Item{Kind: End}
 	if g.halted {
@@ -112,13 +110,13 @@ func (g *Gate) endItem() Item {
 }
 
 // take takes the first item of the channel whose turn it is.
-func (g *Gate) take(max int) (input int, it Item, ok bool) {
+func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 	held := checkpoint.ID(0) // a snapshot that waits for its marks
 	for range g.groups {
 		gr := &g.groups[g.next]
 		g.next = (g.next + 1) % len(g.groups)
 		if len(gr.old) > 0 {
-			i, it, got := g.takeOld(gr, max)
+			i, it, got := g.takeOld(gr, rows)
 			switch {
 			case got == Taken, got == AtMark && !it.Aligned:
 				return i, it, true
@@ -139,9 +137,9 @@ func (g *Gate) take(max int) (input int, it Item, ok bool) {
 				gr.turn = (gr.turn + 1) % gr.n
 				continue
 			}
-			it, got := p.ch.Next(max)
+			it, got := p.ch.Next(rows)
 			for got == Taken && gr.cut && it.Kind != End {
-				it, got = p.ch.Next(max)
+				it, got = p.ch.Next(rows)
 			}
 			if got == AtMark {
 				if !it.Aligned {

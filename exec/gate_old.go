@@ -19,7 +19,7 @@ func (g *Gate) addOld(group int, ch *Channel, in inputData) {
 }
 
 // takeOld takes the next item of a group that has old inputs; Nothing may mean that there are none left.
-func (g *Gate) takeOld(gr *gateGroup, max int) (int, Item, Got) {
+func (g *Gate) takeOld(gr *gateGroup, rows int) (int, Item, Got) {
 	for {
 		left := false
 		for _, i := range gr.old {
@@ -29,7 +29,7 @@ func (g *Gate) takeOld(gr *gateGroup, max int) (int, Item, Got) {
 				continue
 			}
 			if left = true; !gr.inOrder || kind != Rows && kind != ChunkEnd || n <= gr.chunk {
-				it, got := p.ch.Next(max)
+				it, got := p.ch.Next(rows)
 				if kind == ChunkEnd {
 					gr.chunk = n + 1
 				}
@@ -52,7 +52,7 @@ func (g *Gate) takeOld(gr *gateGroup, max int) (int, Item, Got) {
 			gr.chunk++
 			continue
 		}
-		it, got := p.ch.Next(max)
+		it, got := p.ch.Next(rows)
 		if got == Taken && it.Kind == ChunkEnd {
 			gr.chunk = it.N + 1
 		}

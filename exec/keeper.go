@@ -140,6 +140,14 @@ func (k *keeper) find(id checkpoint.ID) *taking {
 	return nil
 }
 
+// ids returns the ids of the open checkpoints.
+func (k *keeper) ids() (out []checkpoint.ID) {
+	for _, t := range k.open {
+		out = append(out, t.id)
+	}
+	return out
+}
+
 func (k *keeper) drop(id checkpoint.ID) {
 	k.open = slices.DeleteFunc(k.open, func(t *taking) bool { return t.id == id })
 }
@@ -150,18 +158,12 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 		switch a := a.(type) {
 		case checkpoint.Trigger:
 			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks)), stats: k.run.env.Stats.values()})
-			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final}
-			for _, t := range k.open {
-				o.open = append(o.open, t.id)
-			}
+			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final, open: k.ids()}
 			for _, t := range k.run.tasks {
 				t.order(o)
 			}
 		case checkpoint.Switch:
-			o := order{id: a.ID}
-			for _, t := range k.open {
-				o.open = append(o.open, t.id)
-			}
+			o := order{id: a.ID, open: k.ids()}
 			for _, i := range a.Tasks {
 				k.run.tasks[i].order(o)
 			}

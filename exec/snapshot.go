@@ -239,31 +239,25 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 
 // save freezes the state of the source and of all operators.
 func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
-	one := func(id, fit string, it any) error {
-		sv, ok := it.(Saver)
+	one := func(n savedNode, it any) error {
+		s, ok := it.(interface { // a source loads by being opened
+			Save(w *checkpoint.Writer) error
+		})
 		if !ok {
 			return nil
 		}
-		w := t.snaps.writer(x.ID, parent)
-		if err := sv.Save(w); err != nil {
-			return fmt.Errorf("saving %s: %w", id, err)
+		n.w = t.snaps.writer(x.ID, parent)
+		if err := s.Save(n.w); err != nil {
+			return fmt.Errorf("saving %s: %w", n.id, err)
 		}
-		x.nodes = append(x.nodes, savedNode{id: id, fit: fit, w: w})
+		x.nodes = append(x.nodes, n)
 		return nil
 	}
-	if t.source != nil {
-		if s, ok := t.source.(interface {
-			Save(w *checkpoint.Writer) error
-		}); ok {
-			w := t.snaps.writer(x.ID, parent)
-			if err := s.Save(w); err != nil {
-				return fmt.Errorf("saving the source: %w", err)
-			}
-			x.nodes = append(x.nodes, savedNode{id: sourceOf(t.group), fit: t.fit, keep: true, w: w})
-		}
+	if err := one(savedNode{id: sourceOf(t.group), fit: t.fit, keep: true}, t.source); err != nil {
+		return err
 	}
 	for _, n := range t.nodes {
-		if err := one(n.id, n.fit, n.op); err != nil {
+		if err := one(savedNode{id: n.id, fit: n.fit}, n.op); err != nil {
 			return err
 		}
 	}
