@@ -27,7 +27,9 @@ type Writer struct {
 
 	buf     []byte
 	parts   []*part // what stands before buf
+	size    int     // bytes in parts; Fits asks often, and there may be thousands of parts
 	pending int     // those of the deferred parts that are done
+	rest    []byte  // memory of a piece that small parts have left over
 	flush   []func() error
 	sealed  []Sealed
 	delta   bool
@@ -146,13 +148,7 @@ func (w *Writer) Append(f func(p []byte) []byte) { w.buf = f(w.buf) }
 
 // Len returns how many bytes have been written.
 func (w *Writer) Len() int {
-	n := len(w.buf)
-	for _, p := range w.parts {
-		for _, c := range p.chunks {
-			n += len(c)
-		}
-	}
-	return n
+	return w.size + len(w.buf)
 }
 
 // Fits reports whether n more bytes may be written at once.
@@ -163,20 +159,31 @@ func (w *Writer) Fits(n int) bool { return w.Len()+n <= w.AtOnce }
 // must write the state as it was when Later was called, or nothing more once Aborted.
 func (w *Writer) Later(f func(*Writer) (more bool)) {
 	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f, deferred: true})
+	w.size += len(w.buf)
 	w.buf = nil
 }
 
-// Continue does a piece of what was deferred and reports whether there is more. The task calls it.
+// Continue does a piece of what was deferred and reports whether there is more. The task calls it. A part that needs less
+// than half of a piece leaves its memory to the next one: there may be thousands of small parts.
 func (w *Writer) Continue() bool {
 	p := w.deferred()
 	if p == nil {
 		return false
 	}
-	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: w.Piece, buf: w.Room.take(w.Piece + w.Piece/8)}
+	buf := w.rest
+	if w.rest = nil; buf == nil {
+		buf = w.Room.take(w.Piece + w.Piece/8)
+	}
+	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: w.Piece, buf: buf}
 	if !p.later(&x) {
 		p.later = nil
 	}
+	n := len(x.buf)
+	if cap(x.buf)-n > w.Piece/2 {
+		x.buf, w.rest = x.buf[:n:n], x.buf[n:n]
+	}
 	p.chunks = append(p.chunks, x.buf)
+	w.size += n
 	w.flush, w.sealed, w.delta = append(w.flush, x.flush...), append(w.sealed, x.sealed...), w.delta || x.delta
 	return w.Pending()
 }
@@ -246,7 +253,7 @@ func (w *Writer) Free() {
 			continue
 		}
 		for _, c := range p.chunks {
-			if cap(c) <= 2*w.Piece {
+			if cap(c) >= w.Piece && cap(c) <= 2*w.Piece {
 				w.Room.give(c)
 			}
 		}

@@ -26,3 +26,37 @@ func TestLaterPartsSeal(t *testing.T) {
 	require.Equal(t, "abc", r.String()+r.String()+r.String())
 	require.NoError(t, r.Done())
 }
+
+// Thousands of small parts, such as the panes of a window, take as much memory as they write, and not a piece each.
+func TestSmallPartsShareMemory(t *testing.T) {
+	w := NewWriter(1, 0)
+	w.Room = &Room{}
+	const parts = 3000
+	for i := range parts {
+		w.Later(func(w *Writer) bool {
+			w.Uint(uint64(i))
+			w.Bytes(make([]byte, 100))
+			return false
+		})
+		w.Bool(true)
+	}
+	for w.Pending() {
+		w.Continue()
+	}
+	held := 0
+	for _, p := range w.parts {
+		for _, c := range p.chunks {
+			held += cap(c)
+		}
+	}
+	require.Less(t, held, 2*w.Len(), "bytes held for %d written", w.Len())
+	data, _, _ := w.Output()
+	require.Len(t, data, w.Len())
+	r := NewReader(1, data)
+	for i := range parts {
+		require.EqualValues(t, i, r.Uint())
+		require.Len(t, r.Bytes(), 100)
+		require.True(t, r.Bool())
+	}
+	require.NoError(t, r.Done())
+}
