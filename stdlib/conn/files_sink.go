@@ -68,6 +68,7 @@ type fileSink struct {
 	sealed  []*interval // that a checkpoint may need, ascending
 	cleared bool        // files of an earlier run were removed
 	temps   []string    // names of temporary files
+	broken  error       // of the first flush that failed
 	rooted  atomic.Bool // the folders above path are durable
 }
 
