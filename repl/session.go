@@ -1,0 +1,68 @@
+// Package repl is the interactive session: it reads statements, previews pipelines, runs jobs and mends them. It does not
+// know how rows are stored or how tasks are stepped; it asks the planner and a job.
+package repl
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// ErrQuit ends a session.
+var ErrQuit = errors.New("quit")
+
+// Options are what the command line says about a session.
+type Options struct {
+	Name    string // of the session: the script's file, "" if there is none
+	Output  string // format of previews: "" is a table on a terminal, else jsonl
+	Version string
+	Plan    planner.Options
+}
+
+// Session is one interactive session. Its methods are called by one goroutine; what runs in the background speaks through
+// the Screen.
+type Session struct {
+	Screen Screen
+	opts   Options
+	lib    *stdlib.Catalog
+	env    func() *exec.Env // a new one for each run
+	script script
+	last   string // the last bare pipeline: `_`, and what a line with |> extends
+}
+
+// New returns a session.
+func New(screen Screen, env func() *exec.Env, o Options) *Session {
+	return &Session{Screen: screen, opts: o, lib: stdlib.New(), env: env}
+}
+
+// Eval runs one statement or several, or one command. Diagnostics are within the error.
+func (s *Session) Eval(text string) error {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return nil
+	case IsCommand(text):
+		return s.run(text)
+	}
+	return s.statements(text)
+}
+
+// IsCommand reports whether a line is a command: no statement begins with a dot and a letter.
+func IsCommand(line string) bool {
+	return len(line) > 1 && line[0] == '.' && (line[1] >= 'a' && line[1] <= 'z' || line[1] >= 'A' && line[1] <= 'Z')
+}
+
+// A ScriptError is a statement with errors.
+type ScriptError struct{ Diags []check.Diagnostic }
+
+func (e *ScriptError) Error() string {
+	var out []string
+	for _, d := range e.Diags {
+		out = append(out, strings.TrimRight(check.Render(d), "\n"))
+	}
+	return strings.Join(out, "\n")
+}
