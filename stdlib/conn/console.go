@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/grid"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -14,7 +15,7 @@ var _ = define(spec.Conn{
 		Group:     "output",
 		Signature: `console(format: "table" | "jsonl" | "csv")`,
 		Text: "Prints rows to the standard output. A table has aligned columns: the first rows decide how wide they are, " +
-			fmt.Sprintf("values of more than %d characters are cut (…), and so are columns where the terminal is too narrow; ", widestCell) +
+			fmt.Sprintf("values of more than %d characters are cut (…), and so are columns where the terminal is too narrow; ", grid.WidestCell) +
 			`nulls are printed as null. The other formats print all there is. An updating stream begins with the column "_change": +I -U +U -D.`,
 		Examples: []spec.Example{
 			{Code: `rows([{city: "Rome", visits: 12}, {city: "Oslo", visits: nil}]) |> into console()`,

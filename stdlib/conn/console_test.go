@@ -3,7 +3,6 @@ package conn
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"syscall"
@@ -178,44 +177,6 @@ func TestConsoleEndless(t *testing.T) {
 			}
 			now += tableWait
 		}
-	}
-}
-
-func TestConsoleCells(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                                  "",
-		strings.Repeat("x", 80):             strings.Repeat("x", 80),
-		strings.Repeat("x", 81):             strings.Repeat("x", 79) + "…",
-		strings.Repeat("x", 1e6):            strings.Repeat("x", 79) + "…",
-		strings.Repeat("é", 80):             strings.Repeat("é", 80),
-		strings.Repeat("漢", 41):             strings.Repeat("漢", 39) + "…",
-		strings.Repeat("\n", 50):            strings.Repeat(`\n`, 39) + `\…`,
-		"right\u202eleft":                   `right\u{202e}left`,
-		"a\x00b\x7fc\u0085d":                `a\x00b\x7fc\u{85}d`,
-		"e" + strings.Repeat("\u0301", 500): "",
-	} {
-		got := string(appendCell(nil, []byte(in)))
-		if want != "" && got != want || strings.ContainsAny(got, "\t\n\x1b") || cellWidth(got) > widestCell || len(got) > 4*widestCell {
-			t.Errorf("%.100q: %q", in, got)
-		}
-	}
-}
-
-func TestConsoleFit(t *testing.T) {
-	w := &spec.Write{Args: &types.ConnArgs{}, Schema: consoleSchema, Env: exec.OS()}
-	tab := newTable(w)
-	tab.width, tab.limit = []int{40, 8, 7, 30, 9}, make([]int, 5)
-	tab.fit(60)
-	if fmt.Sprint(tab.width, tab.limit) != "[14 8 7 14 9] [14 0 0 14 0]" {
-		t.Error(tab.width, tab.limit)
-	}
-	tab.print("a name that is far too long to stand there\t1\t2\tx\ty\n")
-	if got := string(tab.line); got != "a name that i…         1        2  x               y\n" {
-		t.Errorf("%q", got)
-	}
-	tab.fit(10)
-	if fmt.Sprint(tab.width) != "[8 8 7 8 8]" {
-		t.Error(tab.width)
 	}
 }
 

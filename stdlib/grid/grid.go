@@ -1,0 +1,145 @@
+package grid
+
+import (
+	"strings"
+
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+const (
+	narrowest = 8 // to which a column is cut where the terminal is too narrow
+	gap       = "  "
+	rule      = "─"
+	null      = "null"
+	dim       = "\x1b[2m"
+	undim     = "\x1b[22m"
+)
+
+// ChangeColumn is the first column of the rows of an updating stream.
+const ChangeColumn = "_change"
+
+// Grid is how the lines of one table are drawn. It belongs to one goroutine.
+type Grid struct {
+	Color bool // nulls are dimmed
+	names []string
+	right []bool // numbers
+	width []int  // nil before it is known
+	limit []int  // where columns were cut to fit the terminal, else 0
+}
+
+// New returns the grid of rows of a schema; with changes the kind of change is the first column.
+func New(s types.Schema, changes bool) *Grid {
+	g := &Grid{}
+	if changes {
+		g.names, g.right = append(g.names, ChangeColumn), append(g.right, false)
+	}
+	for _, f := range s.Fields {
+		g.names = append(g.names, string(AppendCell(nil, []byte(f.Name))))
+		g.right = append(g.right, f.Type.Numeric() || f.Type.Kind == types.Duration)
+	}
+	return g
+}
+
+// Decided reports whether it is known how wide the columns are.
+func (g *Grid) Decided() bool { return g.width != nil }
+
+// Decide takes the widths from lines of cells. The widest columns are cut until a line fits into so many columns of a
+// terminal; 0: they are not cut.
+func (g *Grid) Decide(lines []string, columns int) {
+	g.width = make([]int, len(g.names))
+	g.limit = make([]int, len(g.names))
+	for i, name := range g.names {
+		g.width[i] = Width(name)
+	}
+	for _, line := range lines {
+		for i := range g.width {
+			var cell string
+			cell, line = nextCell(line)
+			if cell == nullCell {
+				cell = null
+			}
+			g.width[i] = max(g.width[i], Width(cell))
+		}
+	}
+	if columns > 0 {
+		g.fit(columns)
+	}
+}
+
+// fit cuts the widest columns until the table fits, or nothing is left to cut.
+func (g *Grid) fit(columns int) {
+	total := len(gap) * (len(g.width) - 1)
+	for _, w := range g.width {
+		total += w
+	}
+	for total > columns {
+		widest := -1
+		for i, w := range g.width {
+			if !g.right[i] && w > narrowest && (widest < 0 || w > g.width[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		g.width[widest]--
+		g.limit[widest] = g.width[widest]
+		total--
+	}
+}
+
+// AppendHeader appends the names of the columns and a rule under them.
+func (g *Grid) AppendHeader(dst []byte) []byte {
+	rules := make([]string, len(g.width))
+	for i, w := range g.width {
+		rules[i] = strings.Repeat(rule, w)
+	}
+	dst = g.AppendLine(dst, strings.Join(g.names, string(cellEnd)))
+	return g.AppendLine(dst, strings.Join(rules, string(cellEnd)))
+}
+
+// AppendLine appends a line of cells, aligned. A cell that is wider than those that decided is drawn whole.
+func (g *Grid) AppendLine(dst []byte, line string) []byte {
+	for i, width := range g.width {
+		var cell string
+		cell, line = nextCell(line)
+		isNull := cell == nullCell
+		if isNull {
+			cell = null
+		}
+		if g.limit[i] > 0 {
+			cell = Cut(cell, g.limit[i])
+		}
+		pad := max(0, width-Width(cell))
+		if i > 0 {
+			dst = append(dst, gap...)
+		}
+		if g.right[i] {
+			dst = appendBlanks(dst, pad)
+		}
+		if isNull && g.Color {
+			dst = append(append(append(dst, dim...), cell...), undim...)
+		} else {
+			dst = append(dst, cell...)
+		}
+		if !g.right[i] && i < len(g.width)-1 {
+			dst = appendBlanks(dst, pad)
+		}
+	}
+	return append(dst, '\n')
+}
+
+func appendBlanks(b []byte, n int) []byte {
+	for range n {
+		b = append(b, ' ')
+	}
+	return b
+}
+
+// nextCell takes the first cell off a line.
+func nextCell(line string) (cell, rest string) {
+	if i := strings.IndexByte(line, cellEnd); i >= 0 {
+		return line[:i], line[i+1:]
+	}
+	return strings.TrimSuffix(line, "\n"), ""
+}
