@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
@@ -44,16 +45,30 @@ type Launched struct {
 	Info  checkpoint.Info
 	Notes []string
 
+	mu    sync.Mutex
 	store *checkpoint.Store
+}
+
+// Store returns the store of the checkpoints; nil if none have been taken yet. The run goes on using it.
+func (l *Launched) Store() *checkpoint.Store {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store
+}
+
+func (l *Launched) setStore(s *checkpoint.Store) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.store = s
 }
 
 // Close gives the checkpoint folder back, after the run.
 func (l *Launched) Close() error {
-	s := l.store
+	s := l.Store()
 	if s == nil {
 		return nil
 	}
-	l.store = nil
+	l.setStore(nil)
 	return s.Close()
 }
 
@@ -101,12 +116,14 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	script := checkpoint.Ref{}
 	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
 		Open: func() (*checkpoint.Store, error) {
-			if l.store != nil {
-				return l.store, nil
+			if s := l.Store(); s != nil {
+				return s, nil
 			}
-			var err error
-			l.store, _, err = checkpoint.Open(env.FS, l.Dir, so)
-			return l.store, err
+			s, _, err := checkpoint.Open(env.FS, l.Dir, so)
+			if err == nil {
+				l.setStore(s)
+			}
+			return s, err
 		},
 		Describe: func(s *checkpoint.Store, m *checkpoint.Manifest) error {
 			m.Engine, m.Job, m.Dir, m.Width, m.Spread = o.Engine, job, dir, c.Options.Parallelism, c.Options.Spread
@@ -143,7 +160,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	if err != nil {
 		return 0, err
 	}
-	l.store = store
+	l.setStore(store)
 	if from != 0 && from != store.Head() {
 		r, err := Rollback(store, from, lib, env)
 		if err != nil {

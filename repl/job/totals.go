@@ -1,0 +1,43 @@
+package job
+
+import (
+	"time"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Totals are the running totals of a job.
+type Totals struct {
+	RowsIn, RowsOut           int64 // of the job, over restarts
+	InBefore, OutBefore       int64 // the part that was counted up to the checkpoint this run went on from
+	BytesIn, BytesTotal       int64 // BytesTotal is -1 if not known
+	Late, LateDropped, Errors int64
+	Watermark                 types.Instant // of the slowest stage that looked last
+	StateBytes                int64         // at the last checkpoint
+	FlightRows                int64         // now
+	Checkpoint                checkpoint.ID // the last one; 0: none yet
+	Checkpointed              int64         // when, nanoseconds since 1970 UTC
+	For                       time.Duration // since the run began
+}
+
+// Totals returns how much the job has done.
+func (j *Job) Totals() Totals {
+	r, _ := j.now()
+	s := r.env.Stats
+	t := Totals{RowsIn: s.RowsIn.Load(), RowsOut: s.RowsOut.Load(), InBefore: s.InBefore.Load(), OutBefore: s.OutBefore.Load(),
+		BytesIn: s.BytesIn.Load(), BytesTotal: s.BytesTotal.Load(), Late: s.Late.Load(), LateDropped: s.LateDropped.Load(), Errors: s.Errors.Load(),
+		Watermark: s.Watermark.Load(), FlightRows: r.exec.InFlight(), Checkpoint: checkpoint.ID(s.Checkpoint.Load()), Checkpointed: s.Checkpointed.Load(),
+		For: time.Since(r.started)}
+	if s.SizeUnknown.Load() || s.Unbounded.Load() {
+		t.BytesTotal = -1
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n := len(j.taken); n > 0 {
+		t.StateBytes = j.taken[n-1].StateBytes
+	} else if m := r.launched.From; m != nil {
+		t.StateBytes = m.StateBytes
+	}
+	return t
+}
