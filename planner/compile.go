@@ -53,3 +53,20 @@ func Compile(name, text string, lib *stdlib.Catalog, env *exec.Env, o Options) (
 func (c *Compiled) Graph(lib *stdlib.Catalog, env *exec.Env) *exec.Graph {
 	return Lower(c.Physical, lib, env, c.Options.Print)
 }
+
+// Explain prints the plan: "logical", "physical", "dot", "mermaid", "json", or "", which is the first two.
+func (c *Compiled) Explain(form string) (string, error) {
+	switch form {
+	case "logical":
+		return c.Physical.Logical.Text(), nil
+	case "physical":
+		return c.Physical.Text(), nil
+	case "dot":
+		return c.Physical.Dot(), nil
+	case "mermaid":
+		return c.Physical.Mermaid(), nil
+	case "json":
+		return c.Physical.JSON()
+	}
+	return "logical plan\n" + c.Physical.Logical.Text() + "\nparallel plan\n" + c.Physical.Text(), nil
+}

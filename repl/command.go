@@ -75,11 +75,14 @@ func (e *UsageError) Error() string {
 
 // run runs a line that begins with a dot.
 func (s *Session) run(line string) error {
+	if topic, ok := strings.CutPrefix(line, "?"); ok {
+		line = ".help " + topic
+	}
 	name, rest, _ := strings.Cut(strings.TrimPrefix(line, "."), " ")
 	c := findCommand(name)
 	if c == nil {
 		var names []string
-		for _, c := range commands {
+		for _, c := range Commands() {
 			names = append(names, c.Name)
 		}
 		if m := syntax.Suggest(name, names); m != "" {

@@ -51,9 +51,9 @@ func (s *Session) Eval(text string) error {
 	return s.statements(text)
 }
 
-// IsCommand reports whether a line is a command: no statement begins with a dot and a letter.
+// IsCommand reports whether a line is a command: no statement begins with a dot and a letter, or with a question mark.
 func IsCommand(line string) bool {
-	return len(line) > 1 && line[0] == '.' && (line[1] >= 'a' && line[1] <= 'z' || line[1] >= 'A' && line[1] <= 'Z')
+	return strings.HasPrefix(line, "?") || len(line) > 1 && line[0] == '.' && (line[1] >= 'a' && line[1] <= 'z' || line[1] >= 'A' && line[1] <= 'Z')
 }
 
 // A ScriptError is a statement with errors.

@@ -5,17 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebb-lang/ebb/repl"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func docCommand() *cobra.Command {
-	var markdown bool
+	var markdown, commands bool
 	cmd := &cobra.Command{
 		Use:   "doc [NAME]",
-		Short: "Show what the language offers: all of it, or one function, aggregate, stage or connector",
+		Short: "Show what the language offers: all of it, or one function, aggregate, stage, connector, error code or command of the session",
 		Args:  noMoreThan(1, "one name"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return stdlib.New().AllNames(), cobra.ShellCompDirectiveNoFileComp
+			return repl.Topics(stdlib.New()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			lib := stdlib.New()
@@ -23,18 +24,24 @@ func docCommand() *cobra.Command {
 				_, err := os.Stdout.WriteString(lib.Reference())
 				return err
 			}
+			if commands {
+				_, err := os.Stdout.WriteString(repl.Manual())
+				return err
+			}
 			if len(args) == 0 {
 				_, err := os.Stdout.WriteString(lib.Index())
 				return err
 			}
-			text := lib.Help(args[0])
-			if text == "" {
-				return usage("nothing is called %q%s", args[0], didYouMean(args[0], lib.AllNames()))
+			text, err := repl.Help(lib, args[0])
+			if err != nil {
+				return usage("%v", err)
 			}
-			_, err := os.Stdout.WriteString(text)
+			_, err = os.Stdout.WriteString(text)
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "the whole reference manual as Markdown")
+	cmd.Flags().BoolVar(&commands, "session", false, "the commands of the session as Markdown")
+	cmd.MarkFlagsMutuallyExclusive("markdown", "session")
 	return cmd
 }

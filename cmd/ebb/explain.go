@@ -39,22 +39,9 @@ func explainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := ""
-			switch form {
-			case "logical":
-				out = c.Physical.Logical.Text()
-			case "physical":
-				out = c.Physical.Text()
-			case "dot":
-				out = c.Physical.Dot()
-			case "mermaid":
-				out = c.Physical.Mermaid()
-			case "json":
-				if out, err = c.Physical.JSON(); err != nil {
-					return err
-				}
-			default:
-				out = "logical plan\n" + c.Physical.Logical.Text() + "\nparallel plan\n" + c.Physical.Text()
+			out, err := c.Explain(form)
+			if err != nil {
+				return err
 			}
 			_, err = fmt.Fprint(os.Stdout, out)
 			return err

@@ -1,0 +1,37 @@
+package repl
+
+import (
+	"fmt"
+	"strings"
+)
+
+var _ = command(Command{
+	Name: "help", Args: "[NAME]", Group: "session", Most: 1,
+	Summary: "the commands, or what a command, stage, function, connector or error code means",
+	Text: "NAME is a command, a stage, a connector, an aggregate, a function or the code of an error; or one of the lists: " +
+		"catalog (all that a script can name), codes. ?NAME is short for .help NAME.",
+	Run: func(s *Session, a *Args) error {
+		text, err := "", error(nil)
+		switch name := a.Arg(0); strings.ToLower(name) {
+		case "":
+			text = commandIndex() + helpTail
+		case "catalog":
+			text = s.lib.Index()
+		case "codes":
+			text = codeIndex()
+		default:
+			text, err = Help(s.lib, name)
+		}
+		if err != nil {
+			return fmt.Errorf("%w\n.help lists the commands, .help catalog all that a script can name, .help codes the errors", err)
+		}
+		_, err = fmt.Fprint(s.Screen, text)
+		return err
+	},
+	Complete: func(s *Session, _ []string) []string { return append(Topics(s.lib), "catalog", "codes") },
+})
+
+const helpTail = `.help NAME tells more of a command, stage, connector, aggregate, function or error code.
+.help catalog lists all that a script can name, .help codes all errors.
+Enter runs a statement; a line that begins with |> extends the last pipeline. Ctrl-C stops what is shown, Ctrl-D ends the session.
+`

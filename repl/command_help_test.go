@@ -1,0 +1,89 @@
+package repl
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// paper is a Screen of tests: all that is shown is in it.
+type paper struct {
+	bytes.Buffer
+	notes     bytes.Buffer
+	width     int
+	interrupt chan struct{}
+}
+
+func (p *paper) Note(text string)            { p.notes.WriteString(text + "\n") }
+func (p *paper) Ask(string) bool             { return true }
+func (p *paper) Size() (int, int)            { return p.width, 24 }
+func (p *paper) Interrupts() <-chan struct{} { return p.interrupt }
+
+// on evaluates lines in a new session and returns what they show; the last may fail.
+func on(t *testing.T, width int, lines ...string) (string, error) {
+	t.Helper()
+	p := &paper{width: width}
+	s := New(p, exec.OS, Options{})
+	for i, l := range lines {
+		if err := s.Eval(l); err != nil {
+			require.Equal(t, len(lines)-1, i, "%s: %v", l, err)
+			return p.String(), err
+		}
+	}
+	return p.String(), nil
+}
+
+func TestHelp(t *testing.T) {
+	out, err := on(t, 0, ".help")
+	require.NoError(t, err)
+	for _, c := range Commands() {
+		require.Contains(t, out, "  ."+c.Name+" ", "every command is listed")
+		require.Contains(t, groups, c.Group, ".%s is of a group of .help", c.Name)
+	}
+	for name, want := range map[string]string{
+		"where": "rows", "csv": "options", "count": "count", "N150": "N150: ", "n100": "N100: an unknown stream or source", "[P001]": "P001: a single",
+		".quit": "usage", "quit": ".quit", "catalog": "Connectors", "codes": "  P099  too many errors",
+	} {
+		out, err := on(t, 0, ".help "+name)
+		require.NoError(t, err, name)
+		if want != "usage" {
+			require.Contains(t, out, want, name)
+		}
+	}
+	for name, want := range map[string]string{
+		"wher": `nothing is called "wher"; did you mean where?`, "hlep": "did you mean .help?", "N199": "did you mean N1", "\"\"": "nothing is called",
+		"a b": "usage: .help [NAME]",
+	} {
+		_, err := on(t, 0, ".help "+name)
+		if name == `""` {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want, name)
+	}
+}
+
+// TestVoice keeps the texts of all commands to one form.
+func TestVoice(t *testing.T) {
+	for _, c := range Commands() {
+		require.NotEmpty(t, c.Summary, c.Name)
+		require.False(t, strings.HasSuffix(c.Summary, "."), ".%s: the summary is a line of a list, without a full stop", c.Name)
+		require.Equal(t, strings.ToLower(c.Summary[:1]), c.Summary[:1], ".%s: the summary begins with a small letter", c.Name)
+		require.LessOrEqual(t, len(c.Summary), 100, ".%s: the summary fits a line", c.Name)
+		if c.Text != "" {
+			require.True(t, strings.HasSuffix(strings.TrimSpace(c.Text), "."), ".%s: the text is sentences", c.Name)
+		}
+		for _, f := range c.Flags {
+			require.NotEmpty(t, f.Text, ".%s %s", c.Name, f.Name)
+			require.Contains(t, c.Args, f.Name, ".%s: the usage names the flag %s", c.Name, f.Name)
+		}
+		require.Contains(t, Manual(), "### ."+c.Name+"\n")
+	}
+	require.NotEmpty(t, Topics(stdlib.New()))
+	require.Equal(t, 3, len(strings.Split(Greeting("v1"), "\n")))
+}
