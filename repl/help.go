@@ -45,7 +45,7 @@ func Help(lib *stdlib.Catalog, name string) (string, error) {
 	if parts == nil {
 		hint := ""
 		if m := suggest(name, Topics(lib)); m != "" {
-			hint = fmt.Sprintf("; did you mean %s?", m)
+			hint = fmt.Sprintf("; did you mean `%s`?", m)
 		}
 		return "", fmt.Errorf("nothing is called %q%s", name, hint)
 	}
