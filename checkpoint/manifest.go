@@ -64,7 +64,7 @@ type Task struct {
 // Node is the state of a source, an operator or a sink within a task.
 type Node struct {
 	ID     string `cbor:"1,keyasint,omitempty"`
-	Kind   string `cbor:"2,keyasint,omitempty"`
+	Kind   string `cbor:"2,keyasint,omitempty"` // what can read it: the connector of a source; opaque
 	Fit    string `cbor:"3,keyasint,omitempty"` // what shapes the state; opaque
 	Schema []byte `cbor:"4,keyasint,omitempty"` // opaque
 	Blocks []Ref  `cbor:"5,keyasint,omitempty"` // a base, then the deltas on it

@@ -72,6 +72,9 @@ func (f *Folder) Manifest(id ID) (*Manifest, error) {
 	return readManifest(f.Read, e.manifest, id, e.info.Name)
 }
 
+// Nameable checks that a checkpoint may have a name.
+func (f *Folder) Nameable(id ID, name string) error { return f.found.nameable(name, id) }
+
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
 func (f *Folder) Read(r Ref) ([]byte, error) { return f.blocks.read(r) }
 

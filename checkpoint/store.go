@@ -456,7 +456,15 @@ func (s *Store) Name(id ID, name string) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
+	if err := s.nameable(id, name); err != nil {
+		return err
+	}
+	return s.name(id, name)
+}
+
+func (s *Store) nameable(id ID, name string) error {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	e := s.st.entries[id]
 	var err error
 	if e == nil {
@@ -464,17 +472,17 @@ func (s *Store) Name(id ID, name string) error {
 	} else if name != "" {
 		err = s.st.nameable(name, id)
 	}
-	s.mu.Unlock()
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+func (s *Store) name(id ID, name string) error {
 	s.note(kindName, id, nameRecord{Name: name})
 	if err := s.flush(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e.info.Name = name
+	s.st.entries[id].info.Name = name
 	return nil
 }
 

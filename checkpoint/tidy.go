@@ -45,27 +45,48 @@ func (s *Store) requests() error {
 		return nil // not worth to end a run
 	}
 	for _, e := range entries {
-		number, ok := strings.CutPrefix(e.Name(), requestPrefix)
-		if !ok {
+		var err error
+		if number, ok := strings.CutPrefix(e.Name(), deletePrefix); ok {
+			if id, bad := strconv.ParseUint(number, 10, 64); bad == nil && s.st.entries[ID(id)] != nil && s.st.head != ID(id) {
+				err = s.delete(ID(id))
+			}
+		} else if text, ok := strings.CutPrefix(e.Name(), namePrefix); ok {
+			number, name, _ := strings.Cut(text, "-")
+			if id, bad := strconv.ParseUint(number, 10, 64); bad == nil && s.nameable(ID(id), name) == nil {
+				err = s.name(ID(id), name)
+			}
+		} else {
 			continue
 		}
-		if id, err := strconv.ParseUint(number, 10, 64); err == nil && s.st.entries[ID(id)] != nil && s.st.head != ID(id) {
-			if err := s.delete(ID(id)); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		s.fs.Remove(filepath.Join(s.dir, e.Name()))
 	}
 	return nil
 }
 
-const requestPrefix = "delete-"
+// Requests are empty files whose names say it all, so that none is read half written.
+const (
+	deletePrefix = "delete-"
+	namePrefix   = "name-"
+)
 
 // RequestDelete asks the owner of a folder to delete a checkpoint; it does so at its next Tidy.
 func RequestDelete(fs disk.FS, dir string, id ID) error {
-	f, err := fs.Create(filepath.Join(dir, requestPrefix+strconv.FormatUint(uint64(id), 10)))
+	return request(fs, dir, deletePrefix+strconv.FormatUint(uint64(id), 10))
+}
+
+// RequestName asks the owner of a folder to name a checkpoint, see Store.Name; it does so at its next Tidy, unless the name
+// will not do, see Folder.Nameable.
+func RequestName(fs disk.FS, dir string, id ID, name string) error {
+	return request(fs, dir, namePrefix+strconv.FormatUint(uint64(id), 10)+"-"+name)
+}
+
+func request(fs disk.FS, dir, name string) error {
+	f, err := fs.Create(filepath.Join(dir, name))
 	if err != nil {
-		return fmt.Errorf("asking for checkpoint %d to be deleted: %w", id, err)
+		return fmt.Errorf("asking the job on %s: %w", dir, err)
 	}
 	return f.Close()
 }

@@ -43,7 +43,7 @@ func (b *builder) build(g *Graph) error {
 	for _, gr := range g.Groups {
 		for i := range gr.Width {
 			number := len(b.run.tasks)
-			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, fit: gr.Fit, index: i, width: gr.Width, env: b.env, finished: func() { b.run.taskEnded(number) }}
+			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, fit: gr.Fit, kind: gr.Kind, index: i, width: gr.Width, env: b.env, finished: func() { b.run.taskEnded(number) }}
 			b.tasks[gr] = append(b.tasks[gr], t)
 			b.run.tasks = append(b.run.tasks, t)
 		}

@@ -12,6 +12,7 @@ type Graph struct {
 type Group struct {
 	ID    string // the same in every run of the script, at any width
 	Fit   string // what shapes the state of its source: saved state fits only an equal Fit
+	Kind  string // what can read the state of its source: the connector
 	Name  string
 	Width int
 	// Source makes the source of all tasks at once, one a task. restore is what the tasks of an earlier run have saved,

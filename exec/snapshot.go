@@ -171,9 +171,9 @@ type Snapshot struct {
 }
 
 type savedNode struct {
-	id, fit string
-	keep    bool // also if it is empty
-	w       *checkpoint.Writer
+	id, fit, kind string
+	keep          bool // also if it is empty
+	w             *checkpoint.Writer
 }
 
 type savedFlight struct {
@@ -253,7 +253,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 		x.nodes = append(x.nodes, n)
 		return nil
 	}
-	if err := one(savedNode{id: sourceOf(t.group), fit: t.fit, keep: true}, t.source); err != nil {
+	if err := one(savedNode{id: sourceOf(t.group), fit: t.fit, kind: t.kind, keep: true}, t.source); err != nil {
 		return err
 	}
 	for _, n := range t.nodes {

@@ -185,7 +185,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 				blocks = append(base, ref)
 			}
 			chains[key] = blocks
-			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Fit: n.fit, Blocks: blocks, Bytes: size})
+			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Kind: n.kind, Fit: n.fit, Blocks: blocks, Bytes: size})
 		}
 		m.Tasks = append(m.Tasks, mt)
 		for k := range x.flights {

@@ -23,6 +23,7 @@ type Task struct {
 	actor
 	group string // stable name of its group
 	fit   string // of its source
+	kind  string
 	index int
 	width int // of the group
 	parts int // tasks of the group that have a part of the source: chunk k belongs to task k mod parts

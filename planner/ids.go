@@ -92,6 +92,7 @@ func (l *lowerer) name(p *Physical) {
 	for g, to := range l.groups {
 		to.ID = x.groups[g]
 		if g.Scan != nil {
+			to.Kind = g.Scan.Source.Conn.Name
 			to.Fit = connText(g.Scan.Source.Conn) + " schema " + g.Scan.Source.Schema.String()
 		}
 	}

@@ -32,7 +32,7 @@ func checkpointCommand() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointDiff(), checkpointExport(), checkpointVerify(), checkpointDelete(), checkpointRollback())
+	cmd.AddCommand(checkpointList(), checkpointShow(), checkpointInflight(), checkpointState(), checkpointDiff(), checkpointExport(), checkpointVerify(), checkpointName(), checkpointDelete(), checkpointRollback())
 	return cmd
 }
 

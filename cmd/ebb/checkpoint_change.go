@@ -108,25 +108,40 @@ func checkpointDelete() *cobra.Command {
 
 // deleteIDs deletes checkpoints, or asks the job that holds the folder to.
 func deleteIDs(dir string, ids []checkpoint.ID) error {
-	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: owner("ebb checkpoint delete"), Keep: keepAll})
-	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
+	return amend(dir, "ebb checkpoint delete", func() error {
 		for _, id := range ids {
 			if err := checkpoint.RequestDelete(disk.OS{}, dir, id); err != nil {
-				return &status{exitOutput, fmt.Errorf("cannot ask for checkpoint %d in %s to be deleted: %w", id, dir, err)}
+				return err
 			}
 			fmt.Printf("asked the job that runs on %s to delete checkpoint %d\n", dir, id)
+		}
+		return nil
+	}, func(s *checkpoint.Store) error {
+		for _, id := range ids {
+			if err := s.Delete(id); err != nil {
+				return fmt.Errorf("cannot delete checkpoint %d in %s: %w", id, dir, err)
+			}
+			fmt.Printf("deleted checkpoint %d\n", id)
+		}
+		return nil
+	})
+}
+
+// amend changes a folder, or asks the job that holds it to.
+func amend(dir, what string, ask func() error, do func(*checkpoint.Store) error) error {
+	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: owner(what), Keep: keepAll})
+	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
+		if err := ask(); err != nil {
+			return &status{exitOutput, err}
 		}
 		return nil
 	}
 	if err != nil {
 		return &status{exitFailed, fmt.Errorf("cannot open the checkpoints in %s: %w", dir, err)}
 	}
-	for _, id := range ids {
-		if err := s.Delete(id); err != nil {
-			s.Close()
-			return &status{exitOutput, fmt.Errorf("cannot delete checkpoint %d in %s: %w", id, dir, err)}
-		}
-		fmt.Printf("deleted checkpoint %d\n", id)
+	if err := do(s); err != nil {
+		s.Close()
+		return &status{exitOutput, err}
 	}
 	if err := errors.Join(s.Tidy(), s.Close()); err != nil {
 		return &status{exitOutput, fmt.Errorf("cannot clean up in %s: %w", dir, err)}

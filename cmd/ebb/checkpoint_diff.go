@@ -10,14 +10,16 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func checkpointDiff() *cobra.Command {
 	var output, where string
 	cmd := &cobra.Command{
 		Use:   "diff DIR A B [STAGE]",
-		Short: "Show what changed from one checkpoint to another: keys, rows in flight, counters; with STAGE the rows of its state",
-		Long: "Show what changed from checkpoint A to checkpoint B: for each stage how many keys were added, removed and changed, then the rows in flight " +
+		Short: "Show what changed from one checkpoint to another: keys, rows read, rows in flight, counters; with STAGE the rows of its state",
+		Long: "Show what changed from checkpoint A to checkpoint B: for each stage how many keys were added, removed and changed, then the rows that each source had read, those in flight " +
 			"and the counters of the run. With STAGE the rows themselves, marked in the column _diff: added, removed, or before and after.",
 		Args:              checkpointArgs(2, 3, "a checkpoint folder, two checkpoints and a stage"),
 		ValidArgsFunction: checkpointWords,
@@ -228,6 +230,10 @@ func (f *folder) diff(p *printer, ms [2]*checkpoint.Manifest) error {
 		}
 		d := differ(both[0], both[1])
 		rows = append(rows, []any{"state", id, d.counts[0], d.counts[1], d.added, d.removed, d.changed})
+	}
+	lib := stdlib.New()
+	for _, s := range planner.CompareSources(planner.SourcePositions(ms[0], f.Read, lib), planner.SourcePositions(ms[1], f.Read, lib)) {
+		rows = append(rows, []any{"rows read", s.Stage, s.From.Rows, s.To.Rows, nil, nil, nil})
 	}
 	for _, edge := range names(ms, func(m *checkpoint.Manifest, add func(string)) {
 		for _, c := range m.Channels {

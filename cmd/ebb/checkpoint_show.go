@@ -13,13 +13,15 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func checkpointShow() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:               "show DIR [ID]",
-		Short:             "Show what a checkpoint consists of: states, rows in flight, outputs, times",
+		Short:             "Show what a checkpoint consists of: sources, states, rows in flight, outputs, times",
 		Args:              checkpointArgs(0, 1, "a checkpoint folder and a checkpoint"),
 		ValidArgsFunction: checkpointWords,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -33,9 +35,9 @@ func checkpointShow() *cobra.Command {
 			}
 			defer f.Close()
 			if p.people() {
-				return printManifest(p, i, m)
+				return f.printManifest(p, i, m)
 			}
-			text, err := json.MarshalIndent(manifestJSON(i, m), "", "  ")
+			text, err := json.MarshalIndent(f.manifestJSON(i, m), "", "  ")
 			if err != nil {
 				return err
 			}
@@ -98,6 +100,18 @@ func channels(m *checkpoint.Manifest) (rows [][]any) {
 	return rows
 }
 
+// sources lists how far the sources had come.
+func (f *folder) sources(m *checkpoint.Manifest) (rows [][]any) {
+	for _, p := range planner.SourcePositions(m, f.Read, stdlib.New()) {
+		if p.Err != nil {
+			rows = append(rows, []any{p.Stage, nil, "cannot be read: " + p.Err.Error()})
+			continue
+		}
+		rows = append(rows, []any{p.Stage, p.Rows, p.Text})
+	}
+	return rows
+}
+
 func outputs(m *checkpoint.Manifest) (rows [][]any) {
 	for _, o := range m.Outputs {
 		rows = append(rows, []any{o.Path, o.Offset, o.Length})
@@ -106,8 +120,9 @@ func outputs(m *checkpoint.Manifest) (rows [][]any) {
 }
 
 var (
-	humanBytes  = func(v any) string { return size(v.(int64)) }
-	stateFields = []field{{"stage", types.String, nil}, {"task", types.Int, nil}, {"of", types.Int, nil}, {"bytes", types.Int, humanBytes},
+	sourceFields = []field{{"source", types.String, nil}, {"rows", types.Int, nil}, {"read_up_to", types.String, func(v any) string { return v.(string) }}}
+	humanBytes   = func(v any) string { return size(v.(int64)) }
+	stateFields  = []field{{"stage", types.String, nil}, {"task", types.Int, nil}, {"of", types.Int, nil}, {"bytes", types.Int, humanBytes},
 		{"deltas", types.Int, nil}, {"watermark", types.Time, func(v any) string { return watermark(v.(int64)) }},
 		{"status", types.String, func(v any) string { return v.(string) }}}
 	channelFields = []field{{"edge", types.String, nil}, {"from", types.Int, nil}, {"to", types.Int, nil}, {"rows", types.Int, nil},
@@ -116,7 +131,7 @@ var (
 )
 
 // printManifest prints a checkpoint for people.
-func printManifest(p *printer, i checkpoint.Info, m *checkpoint.Manifest) error {
+func (f *folder) printManifest(p *printer, i checkpoint.Info, m *checkpoint.Manifest) error {
 	var b strings.Builder
 	fact := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
@@ -155,7 +170,7 @@ func printManifest(p *printer, i checkpoint.Info, m *checkpoint.Manifest) error 
 	for _, part := range []struct {
 		fields []field
 		rows   [][]any
-	}{{stateFields, states(m)}, {channelFields, channels(m)}, {outputFields, outputs(m)}} {
+	}{{sourceFields, f.sources(m)}, {stateFields, states(m)}, {channelFields, channels(m)}, {outputFields, outputs(m)}} {
 		if len(part.rows) == 0 {
 			continue
 		}
@@ -199,7 +214,7 @@ func sorted(m map[string]int64) []string {
 }
 
 // manifestJSON is a checkpoint for programs.
-func manifestJSON(i checkpoint.Info, m *checkpoint.Manifest) any {
+func (f *folder) manifestJSON(i checkpoint.Info, m *checkpoint.Manifest) any {
 	objects := func(fields []field, rows [][]any) []map[string]any {
 		out := []map[string]any{}
 		for _, r := range rows {
@@ -219,7 +234,7 @@ func manifestJSON(i checkpoint.Info, m *checkpoint.Manifest) any {
 		"mode": m.Mode, "reason": m.Reason, "parent": m.Parent, "branch": m.Branch, "parallelism": m.Width, "state_bytes": m.StateBytes,
 		"flight_bytes": m.FlightBytes, "flight_rows": m.FlightRows, "stats": m.Stats, "phases_ns": m.Phases, "directory": m.Dir, "engine": m.Engine,
 		"format": m.Format, "head": i.Head, "abandoned": i.Abandoned, "committed": i.Committed, "finished": i.Finished,
-		"states": objects(stateFields, states(m)), "channels": objects(channelFields, channels(m)), "outputs": objects(outputFields, outputs(m)),
+		"sources": objects(sourceFields, f.sources(m)), "states": objects(stateFields, states(m)), "channels": objects(channelFields, channels(m)), "outputs": objects(outputFields, outputs(m)),
 	}
 }
 

@@ -42,6 +42,7 @@ var _ = define(spec.Conn{
 	)},
 	Info:     csvInfo,
 	Rewinds:  rewinds,
+	Reached:  filesReached,
 	Open:     csvOpen,
 	Updating: func(a *types.ConnArgs) bool { return optBool(a, "changes") },
 	Encoder:  newCSVEncoder,

@@ -130,6 +130,7 @@ type chunkTask struct {
 	told     int64       // the chunk that the task was told of last
 	seen     fingerprint // of what was read last
 	again    bool        // after a restart: tell the watermark once more
+	rows     int64       // sent, also those of earlier runs
 
 	f       exec.File // open file of files[file]
 	fOf     int
@@ -305,6 +306,7 @@ func (t *chunkTask) sendNext(in *input, out *exec.Out) error {
 	t.now.rows = end
 	t.tell(out)
 	x.pos = t.pos
+	t.rows += x.rows()
 	high, err := t.send(x, in, t.at, out, t.failures, func(off int) int64 { return t.lineAt(in, t.block.at+int64(off)) })
 	if err != nil {
 		return err

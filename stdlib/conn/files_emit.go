@@ -160,6 +160,9 @@ func (x *piece) skip(n int, high types.Instant) types.Instant {
 	return high
 }
 
+// rows returns how many rows are sent with the piece, failed ones included.
+func (x *piece) rows() int64 { return int64(x.batch.Rows() + len(x.fails)) }
+
 // send emits one piece whose text began at place at, and reports its failures. It returns the highest event time of the
 // file so far. line tells the line of an offset of the text.
 func (s *scan) send(x *piece, in *input, at place, out *exec.Out, failures *exec.Failures, line func(off int) int64) (types.Instant, error) {

@@ -40,7 +40,8 @@ type followTask struct {
 	events   []event
 	w        types.Instant
 	idle     bool
-	ended    bool // standard input has
+	ended    bool  // standard input has
+	rows     int64 // sent, also those of earlier runs
 }
 
 // followed is a split: the generations of one path.
@@ -123,7 +124,7 @@ func (t *followTask) Poll(out *exec.Out) (exec.Status, error) {
 	}
 	f := t.of(last.in)
 	if f.feed == nil || f.feed.in != last.in {
-		f.feed = newFeed(t.scan, last.in)
+		f.feed = newFeed(t.scan, last.in, &t.rows)
 		f.feed.at.high = f.high
 		if t.Env.Splits != nil {
 			t.Env.Splits.Name(t.Ordinal, last.in.number, last.in.name)

@@ -41,6 +41,7 @@ func (t *followTask) Save(w *checkpoint.Writer) error {
 	w.Uint(savedFollow)
 	w.Int(t.w)
 	w.Bool(t.idle)
+	w.Int(t.rows)
 	w.Uint(uint64(len(t.feeds)))
 	for _, f := range t.feeds {
 		g := generation{name: f.name, high: f.high}
@@ -84,6 +85,27 @@ func loadGeneration(r *checkpoint.Reader) *generation {
 	return g
 }
 
+// savedFollowing is what the task has saved.
+type savedFollowing struct {
+	w    types.Instant
+	idle bool
+	rows int64
+	list []*generation
+}
+
+// loadFollow reads what Save wrote, behind its kind.
+func loadFollow(r *checkpoint.Reader) (*savedFollowing, error) {
+	v := &savedFollowing{w: r.Int(), idle: r.Bool(), rows: r.Int()}
+	v.list = make([]*generation, r.Count(10))
+	for i := range v.list {
+		v.list[i] = loadGeneration(r)
+	}
+	if v.rows < 0 {
+		r.Fail("%d rows", v.rows)
+	}
+	return v, r.Done()
+}
+
 // resume makes the task and its follower go on where the old ones were.
 func (t *followTask) resume(f *follower) error {
 	if len(t.Restore) != 1 || t.Restore[0] == nil {
@@ -93,15 +115,12 @@ func (t *followTask) resume(f *follower) error {
 	if r.Uint() != savedFollow {
 		return t.otherwise(r)
 	}
-	t.w, t.idle = r.Int(), r.Bool()
-	list := make([]*generation, r.Count(10))
-	for i := range list {
-		list[i] = loadGeneration(r)
-	}
-	if err := r.Done(); err != nil {
+	v, err := loadFollow(r)
+	if err != nil {
 		return damaged(t.Name, err)
 	}
-	for _, g := range list {
+	t.w, t.idle, t.rows = v.w, v.idle, v.rows
+	for _, g := range v.list {
 		f.number = max(f.number, g.number+1)
 		x := &followed{name: g.name, high: g.high, since: t.Env.Now()}
 		t.feeds = append(t.feeds, x)
@@ -145,7 +164,7 @@ func (t *followTask) refeed(g *generation, x *followed, tl *tail) error {
 	if err != nil {
 		return err
 	}
-	d := newFeed(t.scan, tl.in)
+	d := newFeed(t.scan, tl.in, &t.rows)
 	d.form, d.dec, d.begun = l, l.decoder(), true
 	d.at, d.rows, d.off, d.head = g.at, g.rows, g.off, g.head
 	x.feed = d

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/stdlib/spec"
 	"github.com/stretchr/testify/require"
 )
 
@@ -113,6 +114,9 @@ func TestFollowGoesOn(t *testing.T) {
 	w := checkpoint.NewWriter(1, 0)
 	require.NoError(t, f.src.(*followTask).Save(w))
 	f.state, _, _ = w.Output()
+	at, err := filesReached([]*checkpoint.Reader{checkpoint.NewReader(1, f.state)})
+	require.NoError(t, err)
+	require.Equal(t, spec.Reached{Rows: 10, Text: "row 2 of " + name + ", byte 13"}, at)
 	require.NoError(t, f.src.Close())
 	require.NoError(t, os.Remove(name+".3"))
 	require.ErrorContains(t, f.start(), "cannot go on with "+name+": the file that was being read, up to its byte 13, is not there any more")

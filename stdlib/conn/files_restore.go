@@ -53,6 +53,7 @@ func (t *chunkTask) Save(w *checkpoint.Writer) error {
 	}
 	w.Int(t.next)
 	w.Int(t.w)
+	w.Int(t.rows)
 	now := t.now
 	if t.flow != nil {
 		now.idle, now.at = t.flow.idle, t.flow.feed.place()
@@ -144,6 +145,7 @@ type savedScan struct {
 	places []placed
 	done   progress
 	stop   int64
+	rows   int64              // that all tasks had sent
 	in     *checkpoint.Reader // the first task's, to note errors
 }
 
@@ -177,6 +179,7 @@ func (s *scan) load(parts []*checkpoint.Reader) (*savedScan, error) {
 		}
 		x := savedTask{next: r.Int(), w: r.Int()}
 		v.tasks = append(v.tasks, x)
+		v.rows = addRows(v.rows, r)
 		s.begun = append(s.begun, loadBegun(r)...)
 		f := fingerprint{int(r.Uint()), r.Int(), r.Int(), r.Uint()}
 		if f.file < 0 || f.file >= len(s.files) || f.from < 0 || f.to < f.from || f.to-f.from > glance {
@@ -227,6 +230,16 @@ func (s *scan) loadShared(r *checkpoint.Reader, v *savedScan) {
 // damaged says that what a source has saved cannot be read.
 func damaged(source string, err error) error {
 	return fmt.Errorf("source %s: what the checkpoint says of it makes no sense: %w", source, err)
+}
+
+// addRows adds the rows that a task had sent to those of the tasks before it.
+func addRows(before int64, r *checkpoint.Reader) int64 {
+	n := r.Int()
+	if n < 0 || n > math.MaxInt64-before {
+		r.Fail("%d rows", n)
+		return before
+	}
+	return before + n
 }
 
 // otherwise says that a source was read in another way.
@@ -325,6 +338,9 @@ func (s *scan) resume(v *savedScan) error {
 // resume makes the task go on where the old ones were.
 func (t *chunkTask) resume(v *savedScan) {
 	task := t.next
+	if task == 0 {
+		t.rows = v.rows
+	}
 	t.next = t.done.next(t.next, t.tasks)
 	t.now = t.begunOf(t.next)
 	if len(v.tasks) == int(t.tasks) {

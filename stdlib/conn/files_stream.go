@@ -157,15 +157,18 @@ type feed struct {
 	at    place
 	ready []piece
 	sent  int
-	rows  int64 // emitted, failed ones included
-	from  int64 // lines before the text that ready was decoded from
+	rows  int64  // emitted, failed ones included
+	total *int64 // adds them up over files
+	from  int64  // lines before the text that ready was decoded from
 	last  []byte
 	off   int64  // of text in the file
 	head  []byte // first bytes of the file
 	over  bool   // nothing follows in the file
 }
 
-func newFeed(s *scan, in *input) *feed { return &feed{s: s, in: in, at: start()} }
+func newFeed(s *scan, in *input, total *int64) *feed {
+	return &feed{s: s, in: in, at: start(), total: total}
+}
 
 // push takes the next bytes, and decodes what is whole of them. All pieces must have been sent before.
 func (f *feed) push(events []event, final bool) error {
@@ -260,6 +263,7 @@ func (f *feed) next(out *exec.Out, failures *exec.Failures) error {
 		f.at.high = max(f.at.high, x.high)
 	} else {
 		f.rows = end
+		*f.total += x.rows()
 		high, err := f.s.send(x, f.in, f.at, out, failures, func(off int) int64 {
 			return f.from + int64(bytes.Count(f.last[:off], []byte{'\n'})) + 1
 		})
@@ -303,7 +307,7 @@ type flow struct {
 // streamed is Poll for a file that is read as a stream.
 func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	if t.flow == nil {
-		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in), since: t.Env.Now(), idle: t.now.idle}
+		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in, &t.rows), since: t.Env.Now(), idle: t.now.idle}
 		t.flow.feed.rows = t.now.rows
 		if in.pipe && t.now.rows > 0 { // it goes on where it is
 			t.flow.feed.at = t.now.at

@@ -57,6 +57,7 @@ var _ = define(spec.Conn{
 		}
 		return types.SourceInfo{Schema: g.schema, Time: g.time, Lag: g.clock.disorder, Bounded: g.count >= 0}, nil
 	},
+	Reached: madeReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		g, err := newGenerator(s.Args)
 		if err != nil {

@@ -33,6 +33,7 @@ var _ = define(spec.Conn{
 	ConnSig:  types.ConnSig{Name: "jsonl", Source: true, Sink: true, Params: fileParams()},
 	Info:     jsonInfo,
 	Rewinds:  rewinds,
+	Reached:  filesReached,
 	Open:     jsonOpen,
 	Updating: func(a *types.ConnArgs) bool { return optBool(a, "changes") },
 	Encoder:  newJSONEncoder,

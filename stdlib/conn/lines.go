@@ -34,6 +34,7 @@ var _ = define(spec.Conn{
 		return info, nil
 	},
 	Rewinds: rewinds,
+	Reached: filesReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		return openFiles(s, lineFormat{columns: s.Schema.Fields, wanted: s.Columns}, nil)
 	},

@@ -115,6 +115,7 @@ type madeTask struct {
 	idle     bool
 	marked   types.Instant // last watermark
 	again    bool          // after a restart: tell both once more
+	rows     int64         // sent, also those of earlier runs
 
 	// The rows of the chunk that wait for their turn.
 	batch  *vec.Batch
@@ -224,6 +225,7 @@ func (t *madeTask) emit(rows int64, high types.Instant, out *exec.Out) error {
 		out.Idle(false)
 	}
 	s.Env.Stats.RowsIn.Add(int64(b.N))
+	t.rows += int64(b.N)
 	b.Pos = make([]uint64, b.N)
 	for i := range b.Pos {
 		b.Pos[i] = vec.Position(s.Ordinal, 0, rows+int64(i))

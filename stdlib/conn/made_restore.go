@@ -29,6 +29,7 @@ func (t *madeTask) Save(w *checkpoint.Writer) error {
 	}
 	w.Int(t.marked)
 	w.Bool(t.idle)
+	w.Int(t.rows)
 	elapsed := int64(0)
 	if at := s.started.Load(); at != 0 {
 		elapsed = s.scan.Env.Now() - at
@@ -44,6 +45,7 @@ type savedMaking struct {
 	tasks   []savedTask
 	places  []placed
 	done    progress
+	rows    int64              // that all tasks had sent
 	elapsed int64              // wall time that the rate had to keep pace with
 	in      *checkpoint.Reader // the first task's, to note errors
 }
@@ -74,6 +76,7 @@ func loadMaking(sc *spec.Scan) (*savedMaking, error) {
 		}
 		x := savedTask{next: r.Int(), w: r.Int(), idle: r.Bool()}
 		v.tasks = append(v.tasks, x)
+		v.rows = addRows(v.rows, r)
 		v.elapsed = max(v.elapsed, r.Int())
 		v.places = append(v.places, loadPlaces(r)...)
 		if x.next < 0 || x.next > mostEvents {
@@ -115,6 +118,9 @@ func (s *madeSplit) resume(v *savedMaking) error {
 // resume makes the task go on where the old ones were.
 func (t *madeTask) resume(v *savedMaking) {
 	task := int(t.chunk)
+	if task == 0 {
+		t.rows = v.rows
+	}
 	if t.chunk = t.split.done.next(t.chunk, int64(t.split.width)); fault.On("skip-chunk") {
 		t.chunk += int64(t.split.width)
 	}
@@ -137,4 +143,13 @@ func (t *madeTask) retell(out *exec.Out) {
 	if t.idle {
 		out.Idle(true)
 	}
+}
+
+// madeReached tells how many rows were made.
+func madeReached(saved []*checkpoint.Reader) (spec.Reached, error) {
+	v, err := loadMaking(&spec.Scan{Restore: saved})
+	if err != nil {
+		return spec.Reached{}, err
+	}
+	return spec.Reached{Rows: v.rows, Text: fmt.Sprintf("row %d", v.rows)}, nil
 }

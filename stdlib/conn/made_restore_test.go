@@ -23,7 +23,7 @@ func TestMadeGoesOn(t *testing.T) {
 		var undisturbed []emission
 		for seed := range uint64(10) {
 			base := newSourceRun(t, name, args, 1)
-			many := &restarts{t: t, rnd: rand.New(rand.NewPCG(3, seed)), now: func(n int64) { base.now += n }}
+			many := &restarts{t: t, rnd: rand.New(rand.NewPCG(3, seed)), now: func(n int64) { base.now += n }, reached: connector(t, name).Reached}
 			many.open = func(restore []*checkpoint.Reader, width int) ([]exec.Source, error) {
 				s := *base.scan
 				s.Width, s.Restore, s.Hosts = width, restore, nil

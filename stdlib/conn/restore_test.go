@@ -29,6 +29,8 @@ type restarts struct {
 	rnd  *rand.Rand
 	open func(restore []*checkpoint.Reader, width int) ([]exec.Source, error)
 	now  func(n int64) // lets time pass; may be nil
+	// reached is the connector's, see spec.Conn.
+	reached func([]*checkpoint.Reader) (spec.Reached, error)
 
 	id   checkpoint.ID
 	rows []emission
@@ -56,7 +58,24 @@ func (r *restarts) run(n int) error {
 			return err
 		}
 		saved = parts
+		if err := r.told(saved); err != nil {
+			return err
+		}
 	}
+}
+
+// told checks that what was saved says how many rows were emitted.
+func (r *restarts) told(saved []*checkpoint.Reader) error {
+	copies := make([]*checkpoint.Reader, len(saved))
+	for i, x := range saved {
+		c := *x
+		copies[i] = &c
+	}
+	at, err := r.reached(copies)
+	if n := len(r.rows) + len(r.errs); err == nil && (at.Rows != int64(n) || at.Text == "") {
+		err = fmt.Errorf("%d rows were emitted, the source says %+v", n, at)
+	}
+	return err
 }
 
 // drive polls the sources in any order; with stop it saves at some moment and returns what was saved, nil once all ended.
@@ -203,7 +222,7 @@ func (r *restarts) sorted() ([]emission, []string) {
 
 // again makes restarts of files that are read with a format's opener.
 func (r read) again(t testing.TB, env *exec.Env, seed uint64, open func(*spec.Scan) ([]exec.Source, error)) *restarts {
-	return &restarts{t: t, rnd: rand.New(rand.NewPCG(2, seed)), open: func(restore []*checkpoint.Reader, width int) ([]exec.Source, error) {
+	return &restarts{t: t, rnd: rand.New(rand.NewPCG(2, seed)), reached: filesReached, open: func(restore []*checkpoint.Reader, width int) ([]exec.Source, error) {
 		r.width = width
 		s := r.scanOf(env)
 		s.Restore = restore

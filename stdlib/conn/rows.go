@@ -39,6 +39,7 @@ var _ = define(spec.Conn{
 		}
 		return types.SourceInfo{Schema: schema, Bounded: true}, nil
 	},
+	Reached: madeReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		whole, err := rowsBatches(s.Args, s.Schema)
 		if err != nil {

@@ -129,12 +129,21 @@ type Conn struct {
 	Rewinds func(a *types.ConnArgs, env *exec.Env) bool
 	// Open opens a source for at most s.Width tasks; it returns one exec.Source a task, at least one.
 	Open func(s *Scan) ([]exec.Source, error)
+	// Reached tells how far a source had come from what its tasks have saved, as in Scan.Restore, for those who look into a
+	// checkpoint. It opens no input. The bytes may be damaged.
+	Reached func(saved []*checkpoint.Reader) (Reached, error)
 	// Updating reports whether a sink called so takes updating streams; nil: never. Console and blackhole always do.
 	Updating func(a *types.ConnArgs) bool
 	// Encoder makes what encodes rows in the tasks before the sink's; nil: the sink takes rows as they are.
 	Encoder func(w *Write) (Encoder, error)
 	// Sink opens the output. It is called once a run, before any row flows.
 	Sink func(w *Write) (exec.Sink, error)
+}
+
+// Reached is how far a source had come when its tasks saved.
+type Reached struct {
+	Rows int64  // that it had read, failed ones included
+	Text string // the place in its input, for people
 }
 
 // Scan is what the planner asks of a source.
