@@ -82,6 +82,7 @@ type Coordinator struct {
 	shells    []bool
 	live      int
 	final     ID   // the open final one
+	held      bool // the interval calls for none
 	over      bool // after Fail or the end of a final one
 	wake      int64
 	out       []Action
@@ -216,6 +217,16 @@ func (c *Coordinator) TaskEnded(now int64, task int) []Action {
 			c.due = never
 		}
 	}
+	return c.settle()
+}
+
+// Hold says whether the run stands still. Then only checkpoints are taken that are asked for, as nothing changes.
+func (c *Coordinator) Hold(now int64, on bool) []Action {
+	c.clock(now)
+	if c.held && !on && c.due != never {
+		c.due = later(c.now, c.o.Interval)
+	}
+	c.held = on
 	return c.settle()
 }
 

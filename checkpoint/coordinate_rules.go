@@ -52,7 +52,7 @@ func (c *Coordinator) begin() bool {
 		c.trigger(r, c.o.Mode)
 		return true
 	}
-	if c.now < c.due || c.o.MinPause > 0 && (len(c.open) > 0 || c.now < c.rested()) {
+	if c.held || c.now < c.due || c.o.MinPause > 0 && (len(c.open) > 0 || c.now < c.rested()) {
 		return false
 	}
 	c.due = later(c.now, c.o.Interval)
@@ -161,7 +161,7 @@ func (c *Coordinator) alarm() {
 			at = min(at, a.align, a.deadline)
 		}
 	}
-	if c.final == 0 && len(c.open) < c.o.MaxOpen && (c.o.MinPause <= 0 || len(c.open) == 0) { // else the end of an open one decides
+	if !c.held && c.final == 0 && len(c.open) < c.o.MaxOpen && (c.o.MinPause <= 0 || len(c.open) == 0) { // else the end of an open one decides
 		at = min(at, max(c.due, c.rested()))
 	}
 	if at != never && at != c.wake {

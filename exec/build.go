@@ -19,6 +19,9 @@ type Setup struct {
 // Build makes the tasks, channels and operators of a graph, for a scheduler to step. The run is returned with an error,
 // too: it must be closed.
 func Build(g *Graph, env *Env, o Setup) (*Run, error) {
+	if env.Pauses == nil {
+		env.Pauses = &Pauses{}
+	}
 	r := &Run{env: env, done: make(chan struct{})}
 	b := &builder{env: env, tasks: map[*Group][]*Task{}, from: o.From, run: r}
 	if err := b.build(g); err != nil {
@@ -43,7 +46,7 @@ func (b *builder) build(g *Graph) error {
 	for _, gr := range g.Groups {
 		for i := range gr.Width {
 			number := len(b.run.tasks)
-			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, fit: gr.Fit, kind: gr.Kind, index: i, width: gr.Width, env: b.env, finished: func() { b.run.taskEnded(number) }}
+			t := &Task{actor: newActor(fmt.Sprintf("%s[%d]", gr.Name, i)), group: gr.ID, fit: gr.Fit, kind: gr.Kind, index: i, width: gr.Width, env: b.env, paused: &b.run.paused, finished: func() { b.run.taskEnded(number) }}
 			b.tasks[gr] = append(b.tasks[gr], t)
 			b.run.tasks = append(b.run.tasks, t)
 		}

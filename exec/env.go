@@ -19,6 +19,7 @@ type Env struct {
 	Stderr io.Writer
 	Splits *Splits
 	Stats  *Stats
+	Pauses *Pauses // nil: Build makes one
 	// Chunk is how many bytes of a file a task reads at a time; 0: as many as the connector finds best. Tests make it small.
 	Chunk int64
 	// StepRows, if not nil, says how many rows a step takes instead of what a millisecond allows. Tests make it small.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,7 @@ func TestGateServesAllGroups(t *testing.T) {
 // gatherTask returns a task with the channels as its inputs; done holds the snapshots that are complete.
 func gatherTask(g *Gate, cs []*Channel) (task *Task, done map[checkpoint.ID]*Snapshot) {
 	done = map[checkpoint.ID]*Snapshot{}
-	task = &Task{actor: newActor("sink"), env: OS(), gate: g, head: &node{op: &memoryOperator{}, out: &Out{}}, finished: func() {}}
+	task = &Task{actor: newActor("sink"), env: OS(), gate: g, head: &node{op: &memoryOperator{}, out: &Out{}}, paused: new(atomic.Bool), finished: func() {}}
 	for i, c := range cs {
 		task.inputs = append(task.inputs, inputOf{edge: &Edge{ID: "e", From: &Group{Width: 2}}, from: i, fromWidth: 2, ch: c})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -18,6 +19,7 @@ type Run struct {
 	keeper     *keeper // nil: no checkpoints are taken
 	committers []Committer
 	closers    []func() error
+	paused     atomic.Bool
 
 	mu    sync.Mutex
 	ended int
@@ -142,6 +144,7 @@ func (r *Run) Stop() {
 
 // Halt makes the sources end now, as if their input ended there, without flushing windows.
 func (r *Run) Halt() {
+	r.Resume()
 	for _, t := range r.tasks {
 		t.stop.Store(true)
 		t.Wake()
@@ -150,6 +153,7 @@ func (r *Run) Halt() {
 
 // Drain makes the sources end now, as if their input ended there: windows are flushed.
 func (r *Run) Drain() {
+	r.Resume()
 	for _, t := range r.tasks {
 		t.drain.Store(true)
 		t.Wake()

@@ -37,6 +37,7 @@ type order struct {
 	aligned bool
 	open    []checkpoint.ID // all that are open, ascending
 	final   bool            // the run ends with it: nothing is done after the step
+	call    func()          // of a call
 }
 
 type orderKind uint8
@@ -44,6 +45,7 @@ type orderKind uint8
 const (
 	trigger orderKind = iota
 	abort
+	call // something is done between two steps
 )
 
 // order hands an order to the task. Any goroutine may call it.
@@ -66,6 +68,8 @@ func (t *Task) obey() {
 		switch {
 		case o.what == abort:
 			t.snaps.abort(t, o.id)
+		case o.what == call:
+			o.call()
 		case o.aligned && t.source == nil && !t.ended:
 			t.snaps.announced = append(t.snaps.announced, o)
 		default:

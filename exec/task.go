@@ -46,6 +46,7 @@ type Task struct {
 	ended   bool
 	mayEnd  bool          // a Satisfier stands somewhere behind the head
 	again   types.Instant // when a source that had nothing is polled again; 0: not by the clock
+	paused  *atomic.Bool  // of the run
 	stop    atomic.Bool
 	drain   atomic.Bool
 	// finished is called once, when the task has come to its end.
@@ -96,6 +97,10 @@ func (t *Task) Step() (Progress, error) {
 }
 
 func (t *Task) step() Progress {
+	if t.paused.Load() {
+		t.snaps.standing(t)
+		return Waiting
+	}
 	if t.fail != nil || t.snaps.final || t.full() {
 		return Waiting
 	}
@@ -266,6 +271,9 @@ func (t *Task) tick() bool {
 
 // NextTick returns when the task wants to be stepped without being woken; 0 is never.
 func (t *Task) NextTick() types.Instant {
+	if t.paused.Load() {
+		return 0
+	}
 	next := t.again
 	for i := range t.tickers {
 		if k := &t.tickers[i]; !k.off && (next == 0 || k.next < next) {

@@ -126,7 +126,7 @@ func (j *Job) launch(o planner.Launch) error {
 
 func (j *Job) newEnv() *exec.Env {
 	env := *j.o.Env
-	env.Stats, env.Splits = &exec.Stats{}, &exec.Splits{}
+	env.Stats, env.Splits, env.Pauses = &exec.Stats{}, &exec.Splits{}, &exec.Pauses{}
 	return &env
 }
 

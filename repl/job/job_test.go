@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,4 +68,17 @@ func TestScriptThatIsWrong(t *testing.T) {
 	_, err := Start(context.Background(), Options{Name: "x", Text: "csv(", Lib: stdlib.New(), Env: exec.OS()})
 	var s *ScriptError
 	require.ErrorAs(t, err, &s)
+}
+
+// checkCounting checks that the output of counting has each of so many rows once, in order.
+func checkCounting(t *testing.T, file []byte, rows int64) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(string(file)), "\n")[1:]
+	require.Len(t, lines, int(rows))
+	first, _, _ := strings.Cut(lines[0], ",")
+	from, err := strconv.ParseInt(first, 10, 64)
+	require.NoError(t, err)
+	for i, line := range lines {
+		require.Equal(t, fmt.Sprintf("%d,%d", int64(i)+from, (int64(i)+from)%7), line)
+	}
 }

@@ -136,7 +136,7 @@ func (t *followTask) Poll(out *exec.Out) (exec.Status, error) {
 	t.q.recycle(t.events)
 	if f.feed.pending() {
 		t.cur = f.feed
-		f.since = t.Env.Now()
+		f.since = t.Env.Clock()
 		if t.idle {
 			t.idle = false
 			out.Idle(false)
@@ -153,7 +153,7 @@ func (t *followTask) of(in *input) *followed {
 			return f
 		}
 	}
-	f := &followed{name: in.name, high: types.MinInstant, since: t.Env.Now()}
+	f := &followed{name: in.name, high: types.MinInstant, since: t.Env.Clock()}
 	t.feeds = append(t.feeds, f)
 	return f
 }
@@ -163,7 +163,7 @@ func (t *followTask) advance(out *exec.Out) {
 	if t.Time == nil {
 		return
 	}
-	now := t.Env.Now()
+	now := t.Env.Clock()
 	w, top, active := types.MaxInstant, types.MinInstant, 0
 	for _, f := range t.feeds {
 		x := behind(f.high, t.Lag)

@@ -122,7 +122,7 @@ func (t *followTask) resume(f *follower) error {
 	t.w, t.idle, t.rows = v.w, v.idle, v.rows
 	for _, g := range v.list {
 		f.number = max(f.number, g.number+1)
-		x := &followed{name: g.name, high: g.high, since: t.Env.Now()}
+		x := &followed{name: g.name, high: g.high, since: t.Env.Clock()}
 		t.feeds = append(t.feeds, x)
 		if g.name == "stdin" {
 			continue // it goes on where it is

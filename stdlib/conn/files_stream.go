@@ -307,7 +307,7 @@ type flow struct {
 // streamed is Poll for a file that is read as a stream.
 func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	if t.flow == nil {
-		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in, &t.rows), since: t.Env.Now(), idle: t.now.idle}
+		t.flow = &flow{q: newQueue(t.wake), feed: newFeed(t.scan, in, &t.rows), since: t.Env.Clock(), idle: t.now.idle}
 		t.flow.feed.rows = t.now.rows
 		if in.pipe && t.now.rows > 0 { // it goes on where it is
 			t.flow.feed.at = t.now.at
@@ -338,7 +338,7 @@ func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	}
 	w.events = w.q.take(w.events[:0])
 	if len(w.events) == 0 {
-		if t.Idle > 0 && !w.idle && t.file == len(t.files)-1 && t.Env.Now()-w.since >= t.Idle {
+		if t.Idle > 0 && !w.idle && t.file == len(t.files)-1 && t.Env.Clock()-w.since >= t.Idle {
 			w.idle = true
 			out.Idle(true)
 		}
@@ -354,7 +354,7 @@ func (t *chunkTask) streamed(in *input, out *exec.Out) (exec.Status, error) {
 	}
 	w.q.recycle(w.events)
 	if w.feed.pending() {
-		w.since = t.Env.Now()
+		w.since = t.Env.Clock()
 		if w.idle {
 			w.idle = false
 			out.Idle(false)

@@ -140,7 +140,7 @@ func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 			to = min(to, s.ticks)
 		}
 		if s.rate > 0 {
-			if now := s.scan.Env.Now(); !s.due(to, now) {
+			if now := s.scan.Env.Clock(); !s.due(to, now) {
 				t.rest(now, out)
 				return exec.Idle, nil
 			}
@@ -235,7 +235,7 @@ func (t *madeTask) emit(rows int64, high types.Instant, out *exec.Out) error {
 		high = max(high, t.high)
 	}
 	if t.split.rate > 0 && b.N > 0 {
-		t.split.emitted.Store(s.Env.Now())
+		t.split.emitted.Store(s.Env.Clock())
 	}
 	if len(t.failed) > 0 {
 		for _, f := range t.failed {

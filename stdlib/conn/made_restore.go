@@ -32,7 +32,7 @@ func (t *madeTask) Save(w *checkpoint.Writer) error {
 	w.Int(t.rows)
 	elapsed := int64(0)
 	if at := s.started.Load(); at != 0 {
-		elapsed = s.scan.Env.Now() - at
+		elapsed = s.scan.Env.Clock() - at
 	}
 	w.Int(elapsed)
 	s.relay.save(int(task), nil, w)
@@ -99,7 +99,7 @@ func loadMaking(sc *spec.Scan) (*savedMaking, error) {
 func (s *madeSplit) resume(v *savedMaking) error {
 	s.done = v.done
 	if v.elapsed > 0 { // the pace goes on as if no time had passed since
-		now := s.scan.Env.Now()
+		now := s.scan.Env.Clock()
 		s.started.Store(now - v.elapsed)
 		s.emitted.Store(now)
 	}
