@@ -62,7 +62,7 @@ func (c *Compiled) Explain(form string) (string, error) {
 	case "physical":
 		return c.Physical.Text(), nil
 	case "dot":
-		return c.Physical.Dot(), nil
+		return c.Physical.Dot(nil), nil
 	case "mermaid":
 		return c.Physical.Mermaid(), nil
 	case "json":

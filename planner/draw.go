@@ -9,15 +9,28 @@ import (
 // box is an operator of a drawing; arrow leads between boxes.
 type box struct {
 	id    string
-	group int
+	stage string // the name that checkpoints and counters have for it
+	group *Group
 	text  string
+}
+
+// Notes gives further lines for the box of a stage in a drawing: what a running job has counted there. It may be nil.
+type Notes func(stage string) []string
+
+// lines are the text of a box, cut to what a drawing has room for, and the notes.
+func (n Notes) lines(b box) []string {
+	out := []string{label(b.text)}
+	if n != nil {
+		out = append(out, n(b.stage)...)
+	}
+	return out
 }
 
 type arrow struct{ from, to, text string }
 
 // drawing flattens a parallel plan into boxes by group and arrows.
 func (p *Physical) drawing() (boxes []box, arrows []arrow) {
-	ids := map[*Op]string{}
+	names := nameAll(p)
 	heads := map[*Group]string{}
 	type exit struct {
 		edge *Edge
@@ -37,8 +50,7 @@ func (p *Physical) drawing() (boxes []box, arrows []arrow) {
 					continue
 				}
 				id := fmt.Sprintf("n%d", len(boxes)+1)
-				ids[l.Op] = id
-				boxes = append(boxes, box{id, g.ID, l.Op.String()})
+				boxes = append(boxes, box{id, names.ops[l.Op], g, l.Op.String()})
 				if from == "" {
 					heads[g] = id
 				} else {
@@ -52,7 +64,7 @@ func (p *Physical) drawing() (boxes []box, arrows []arrow) {
 		from := ""
 		if g.Scan != nil {
 			from = fmt.Sprintf("n%d", len(boxes)+1)
-			boxes = append(boxes, box{from, g.ID, g.Scan.String()})
+			boxes = append(boxes, box{from, names.groups[g], g, g.Scan.String()})
 		}
 		walk(g, from, g.Ports)
 	}
@@ -63,15 +75,15 @@ func (p *Physical) drawing() (boxes []box, arrows []arrow) {
 }
 
 // Dot prints the parallel plan for Graphviz.
-func (p *Physical) Dot() string {
+func (p *Physical) Dot(notes Notes) string {
 	boxes, arrows := p.drawing()
 	var s strings.Builder
 	s.WriteString("digraph plan {\n  rankdir=LR;\n  node [shape=box];\n")
 	for _, g := range p.Groups {
 		fmt.Fprintf(&s, "  subgraph cluster_%d {\n    label=%q;\n", g.ID, fmt.Sprintf("group %d × %d", g.ID, g.Width))
 		for _, b := range boxes {
-			if b.group == g.ID {
-				fmt.Fprintf(&s, "    %s [label=%q];\n", b.id, label(b.text))
+			if b.group == g {
+				fmt.Fprintf(&s, "    %s [label=%q];\n", b.id, strings.Join(notes.lines(b), "\n"))
 			}
 		}
 		s.WriteString("  }\n")
@@ -96,7 +108,7 @@ func (p *Physical) Mermaid() string {
 	for _, g := range p.Groups {
 		fmt.Fprintf(&s, "  subgraph g%d[\"group %d × %d\"]\n", g.ID, g.ID, g.Width)
 		for _, b := range boxes {
-			if b.group == g.ID {
+			if b.group == g {
 				fmt.Fprintf(&s, "    %s[\"%s\"]\n", b.id, quote.Replace(label(b.text)))
 			}
 		}
@@ -172,7 +184,7 @@ func (p *Physical) JSON() (string, error) {
 	}
 	boxes, arrows := p.drawing()
 	for _, b := range boxes {
-		out.Operators = append(out.Operators, operator{b.id, b.group, b.text})
+		out.Operators = append(out.Operators, operator{b.id, b.group.ID, b.text})
 	}
 	for _, a := range arrows {
 		out.Edges = append(out.Edges, edge{a.from, a.to, a.text})

@@ -43,7 +43,7 @@ func TestPlan(t *testing.T) {
 			case "physical":
 				return c.Physical.Text()
 			case "dot":
-				return c.Physical.Dot()
+				return c.Physical.Dot(nil)
 			case "mermaid":
 				return c.Physical.Mermaid()
 			case "json":

@@ -56,7 +56,7 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"wher": `nothing is called "wher"; did you mean `+"`where`?", "hlep": "did you mean `.help`?", "N199": "did you mean `N1", "\"\"": "nothing is called",
+		"wher": `nothing is called "wher"; did you mean ` + "`where`?", "hlep": "did you mean `.help`?", "N199": "did you mean `N1", "\"\"": "nothing is called",
 		"a b": "usage: .help [NAME]",
 	} {
 		_, err := on(t, 0, ".help "+name)
