@@ -2,6 +2,7 @@ package planner
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/check"
@@ -16,6 +17,8 @@ type Options struct {
 	Parallelism int               // 0: what the script sets, else the number of cores
 	Spread      bool              // make the tasks of a wider run also at parallelism 1, for a checkpoint of one
 	Print       *types.ConnArgs   // how printed pipelines are written
+	// Only, if not nil, says which outputs of the script run: the others, and what leads to them only, are left out.
+	Only func(*check.Write) bool
 }
 
 // Compiled is a script on its way to running.
@@ -33,6 +36,9 @@ func Compile(name, text string, lib *stdlib.Catalog, env *exec.Env, o Options) (
 		if d.Severity == syntax.SevError {
 			return nil, diags, nil
 		}
+	}
+	if o.Only != nil {
+		checked.Writes = slices.DeleteFunc(checked.Writes, func(w *check.Write) bool { return !o.Only(w) })
 	}
 	p, err := Build(checked, lib)
 	if err != nil {

@@ -2,34 +2,156 @@ package repl
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
 
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
-// preview shows the rows of a bare pipeline until it ends or Ctrl-C is pressed.
-func (s *Session) preview(pipeline string) error {
-	c, err := s.compile(s.script.definitions() + pipeline + "\n")
+// frame is how often the screen is drawn while rows come.
+const frame = 100 * time.Millisecond
+
+// preview shows the rows of a pipeline until it ends or Ctrl-C is pressed. It runs the pipeline only: outputs that the
+// session's streams have on their way are not written, those that stand in the typed text are. It takes no checkpoints.
+// typed is the text of the pipeline at its place in what was typed.
+func (s *Session) preview(typed string, stmt syntax.Stmt, src *syntax.Source) error {
+	x, err := s.expanded(stmt, statement{text: src.Slice(stmt.Range())})
 	if err != nil {
 		return err
 	}
+	o := s.opts.Plan
+	lines := stmt.Range().End.Line
+	o.Only = func(w *check.Write) bool {
+		return w.Conn == nil || w.Pos.File == typedName && w.Pos.Line <= lines
+	}
+	o.Print = &types.ConnArgs{Name: feedName}
+	c, err := s.compile(typed, s.withLast(typed, s.script.definitions()), o)
+	if err != nil {
+		return err
+	}
+	s.last = x.text
+	var out *check.Write
+	for _, w := range c.Script.Writes {
+		if w.Conn == nil {
+			out = w
+		}
+	}
+	f := newFeed()
+	defer f.leave()
 	env := s.env()
-	env.Stdout = s.Screen
-	format := s.opts.Output
-	if w, _ := s.Screen.Size(); format == "" && w > 0 {
-		format = "table"
-	} else if format == "" {
-		format = "jsonl"
-	}
-	c.Options.Print = &types.ConnArgs{Name: "console", Args: map[string]any{"format": format}}
-	job, err := exec.Start(context.Background(), c.Graph(s.lib, env), env, exec.Setup{})
+	env.Stdin = noInput{}
+	v, err := view.New(s.Screen, s.viewOptions(out.In), out.Schema)
 	if err != nil {
 		return err
 	}
-	select {
-	case <-job.Done():
-	case <-s.Screen.Interrupts():
+	start := time.Now()
+	job, err := exec.Start(context.Background(), c.Graph(s.lib.With(f.conn()), env), env, exec.Setup{})
+	if err != nil {
+		return err
+	}
+	stopped, err := s.show(v, f, job, env, start)
+	if e := v.End(); err == nil {
+		err = e
+	}
+	f.leave()
+	if stopped || err != nil {
 		job.Halt()
 	}
-	return job.Wait()
+	if e := job.Wait(); err == nil && !errors.Is(e, exec.ErrReaderGone) {
+		err = e
+	}
+	s.sumUp(v, env.Stats, time.Since(start), stopped)
+	return err
 }
+
+// show draws rows until the run has ended; stopped says that it was told to before its end.
+func (s *Session) show(v view.View, f *feed, job *exec.Job, env *exec.Env, start time.Time) (stopped bool, err error) {
+	tick := time.NewTicker(frame)
+	defer tick.Stop()
+	for over := false; !over; {
+		select {
+		case b := <-f.rows:
+			if err = v.Add(b); err == nil && len(f.rows) == 0 {
+				err = v.Show(view.Status(env.Stats, start, time.Now()))
+			}
+		case <-tick.C:
+			err = v.Show(view.Status(env.Stats, start, time.Now()))
+		case <-job.Done():
+			for over = true; len(f.rows) > 0 && err == nil; {
+				err = v.Add(<-f.rows)
+			}
+		case <-s.Screen.Interrupts():
+			return true, nil
+		}
+		if errors.Is(err, view.ErrEnough) {
+			return true, nil
+		}
+		if err != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// viewOptions are how rows of a stream are shown.
+func (s *Session) viewOptions(of types.Stream) view.Options {
+	o := view.Options{Mode: s.mode, Updating: of.Updating}
+	o.Width, o.Height = s.Screen.Size()
+	terminal := o.Width > 0
+	o.Color = terminal && os.Getenv("NO_COLOR") == ""
+	switch {
+	case o.Mode != "":
+	case !terminal:
+		o.Mode = view.JSONL
+	case of.Updating:
+		o.Mode = view.Table
+	default:
+		o.Mode = view.Append
+	}
+	return o
+}
+
+// sumUp tells how many rows there were, to people.
+func (s *Session) sumUp(v view.View, stats *exec.Stats, took time.Duration, stopped bool) {
+	terminal, _ := s.Screen.Size()
+	if terminal == 0 && s.timer != on {
+		return
+	}
+	rows, left := v.Counts()
+	text := view.Count(rows) + " rows"
+	if rows == 1 {
+		text = "1 row"
+	}
+	if left > 0 {
+		text += fmt.Sprintf(", %s of them not shown", view.Count(left))
+	}
+	if s.timer != off {
+		text += " in " + view.Span(took)
+	}
+	if n := stats.LateDropped.Load(); n > 0 {
+		text += fmt.Sprintf(", %s late and dropped", view.Count(n))
+	}
+	if n := stats.Errors.Load(); n > 0 {
+		text += fmt.Sprintf(", %s with errors", view.Count(n))
+	}
+	if stopped {
+		text += ", stopped"
+	}
+	s.Screen.Note(text)
+}
+
+// noInput is the standard input of a preview: the session reads it.
+type noInput struct{}
+
+func (noInput) Read([]byte) (int, error) {
+	return 0, errors.New("the standard input belongs to the session; read a file, or use `ebb run`")
+}
+
+var _ io.Reader = noInput{}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/ebb-lang/ebb/exec"
-	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/repl/view"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -23,30 +23,46 @@ type Options struct {
 	Plan    planner.Options
 }
 
+// switched is a setting that a person may have turned on or off; else it depends.
+type switched int
+
+const (
+	byItself switched = iota
+	on
+	off
+)
+
 // Session is one interactive session. Its methods are called by one goroutine; what runs in the background speaks through
 // the Screen.
 type Session struct {
-	Screen Screen
-	opts   Options
-	lib    *stdlib.Catalog
-	env    func() *exec.Env // a new one for each run
-	script script
-	last   string // the last bare pipeline: `_`, and what a line with |> extends
+	Screen  Screen
+	opts    Options
+	lib     *stdlib.Catalog
+	env     func() *exec.Env // a new one for each run
+	script  script
+	last    string    // the last pipeline that was shown: `_`
+	typed   string    // the last statement: what a line that begins with |> goes on with
+	comment string    // typed by itself: it goes with the next statement
+	mode    view.Mode // of previews; "": by what is shown, and where
+	timer   switched
 }
 
 // New returns a session.
 func New(screen Screen, env func() *exec.Env, o Options) *Session {
-	return &Session{Screen: screen, opts: o, lib: stdlib.New(), env: env}
+	s := &Session{Screen: screen, opts: o, lib: stdlib.New(), env: env}
+	if m, err := view.ParseMode(o.Output); err == nil {
+		s.mode = m
+	}
+	return s
 }
 
 // Eval runs one statement or several, or one command. Diagnostics are within the error.
 func (s *Session) Eval(text string) error {
-	text = strings.TrimSpace(text)
-	switch {
-	case text == "":
+	switch plain := strings.TrimSpace(text); {
+	case plain == "":
 		return nil
-	case IsCommand(text):
-		return s.run(text)
+	case IsCommand(plain):
+		return s.run(plain)
 	}
 	return s.statements(text)
 }
@@ -54,15 +70,4 @@ func (s *Session) Eval(text string) error {
 // IsCommand reports whether a line is a command: no statement begins with a dot and a letter, or with a question mark.
 func IsCommand(line string) bool {
 	return strings.HasPrefix(line, "?") || len(line) > 1 && line[0] == '.' && (line[1] >= 'a' && line[1] <= 'z' || line[1] >= 'A' && line[1] <= 'Z')
-}
-
-// A ScriptError is a statement with errors.
-type ScriptError struct{ Diags []check.Diagnostic }
-
-func (e *ScriptError) Error() string {
-	var out []string
-	for _, d := range e.Diags {
-		out = append(out, strings.TrimRight(check.Render(d), "\n"))
-	}
-	return strings.Join(out, "\n")
 }

@@ -4,6 +4,8 @@ package stdlib
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"sync"
 
@@ -114,4 +116,17 @@ func (c *Catalog) Kernel(name string, sig *types.Sig) eval.Kernel {
 		return nil
 	}
 	return f.Overloads[sig.ID].Kernel
+}
+
+// With returns a catalog that has further connectors: those of a program that runs scripts, such as the screen of a session.
+func (c *Catalog) With(conns ...*spec.Conn) *Catalog {
+	out := *c
+	out.conns, out.names = maps.Clone(c.conns), maps.Clone(c.names)
+	out.names["conn"] = slices.Clone(c.names["conn"])
+	for _, k := range conns {
+		k.ConnSig.Name = k.Doc.Name
+		add(&out, "conn", out.conns, k.Doc.Name, k)
+	}
+	sort.Strings(out.names["conn"])
+	return &out
 }
