@@ -59,7 +59,7 @@ func (a *Args) trailing(text string) string {
 // plan compiles a pipeline of the session; "" is its script, or the last pipeline if that writes nothing.
 func (s *Session) plan(pipeline string) (*planner.Compiled, error) {
 	if pipeline == "" && s.script.writes() {
-		return s.compile(s.script.text())
+		return s.compileScript(s.opts.Plan)
 	}
 	if pipeline == "" {
 		pipeline = s.last
@@ -67,13 +67,13 @@ func (s *Session) plan(pipeline string) (*planner.Compiled, error) {
 	if pipeline == "" {
 		return nil, fmt.Errorf("there is nothing yet that could be planned: type a pipeline, or name a stream; .help explain")
 	}
-	return s.compile(s.script.definitions() + pipeline + "\n")
+	return s.compile(pipeline, s.withLast(pipeline, s.script.definitions()), s.opts.Plan)
 }
 
 // writes reports whether the script has pipelines of its own.
 func (s *script) writes() bool {
 	for _, x := range s.stmts {
-		if x.key == "" {
+		if x.writes() {
 			return true
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -46,7 +45,6 @@ func (s *Session) preview(typed string, stmt syntax.Stmt, src *syntax.Source) er
 	f := newFeed()
 	defer f.leave()
 	env := s.env()
-	env.Stdin = noInput{}
 	v, err := view.New(s.Screen, s.viewOptions(out.In), out.Schema)
 	if err != nil {
 		return err
@@ -121,7 +119,7 @@ func (s *Session) viewOptions(of types.Stream) view.Options {
 // sumUp tells how many rows there were, to people.
 func (s *Session) sumUp(v view.View, stats *exec.Stats, took time.Duration, stopped bool) {
 	terminal, _ := s.Screen.Size()
-	if terminal == 0 && s.timer != on {
+	if terminal == 0 && s.timer != turnedOn {
 		return
 	}
 	rows, left := v.Counts()
@@ -132,7 +130,7 @@ func (s *Session) sumUp(v view.View, stats *exec.Stats, took time.Duration, stop
 	if left > 0 {
 		text += fmt.Sprintf(", %s of them not shown", view.Count(left))
 	}
-	if s.timer != off {
+	if s.timer != turnedOff {
 		text += " in " + view.Span(took)
 	}
 	if n := stats.LateDropped.Load(); n > 0 {
@@ -146,12 +144,3 @@ func (s *Session) sumUp(v view.View, stats *exec.Stats, took time.Duration, stop
 	}
 	s.Screen.Note(text)
 }
-
-// noInput is the standard input of a preview: the session reads it.
-type noInput struct{}
-
-func (noInput) Read([]byte) (int, error) {
-	return 0, errors.New("the standard input belongs to the session; read a file, or use `ebb run`")
-}
-
-var _ io.Reader = noInput{}

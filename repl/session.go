@@ -28,8 +28,8 @@ type switched int
 
 const (
 	byItself switched = iota
-	on
-	off
+	turnedOn
+	turnedOff
 )
 
 // Session is one interactive session. Its methods are called by one goroutine; what runs in the background speaks through
@@ -49,7 +49,12 @@ type Session struct {
 
 // New returns a session.
 func New(screen Screen, env func() *exec.Env, o Options) *Session {
-	s := &Session{Screen: screen, opts: o, lib: stdlib.New(), env: env}
+	own := func() *exec.Env {
+		e := env()
+		e.Stdin = noInput{}
+		return e
+	}
+	s := &Session{Screen: screen, opts: o, lib: stdlib.New(), env: own}
 	if m, err := view.ParseMode(o.Output); err == nil {
 		s.mode = m
 	}
@@ -70,4 +75,11 @@ func (s *Session) Eval(text string) error {
 // IsCommand reports whether a line is a command: no statement begins with a dot and a letter, or with a question mark.
 func IsCommand(line string) bool {
 	return strings.HasPrefix(line, "?") || len(line) > 1 && line[0] == '.' && (line[1] >= 'a' && line[1] <= 'z' || line[1] >= 'A' && line[1] <= 'Z')
+}
+
+// noInput is the standard input of what a session runs: the session reads it itself.
+type noInput struct{}
+
+func (noInput) Read([]byte) (int, error) {
+	return 0, errors.New("the standard input belongs to the session; read a file, or use `ebb run`")
 }

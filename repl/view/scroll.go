@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -10,19 +11,30 @@ import (
 )
 
 const (
-	decideRows = 1000                   // of which the widths of columns are taken
-	decideWait = 100 * time.Millisecond // for so many rows
+	ringRows    = 1000                  // rows that wait to be drawn on a terminal
+	decideRows  = 1000                  // of which the widths of columns are taken
+	decideWait  = 50 * time.Millisecond // for so many rows
+	frame       = 100 * time.Millisecond
+	headerEvery = 10 // screenfuls after which the names of the columns come again
 )
 
-// scroll is a table whose rows scroll.
+// scroll is a table whose rows scroll. Without a terminal all rows are drawn. On a terminal a long result that comes at
+// once goes through the pager; else, of rows that come quicker than they could be read, a screenful of the last ones is
+// drawn each time.
 type scroll struct {
 	counter
+	live
 	w       io.Writer
 	o       Options
 	grid    *grid.Grid
 	changes bool     // the kind of change is a column
 	waiting []string // lines of cells that are not drawn
+	skipped int64    // rows before them that are left out
 	since   time.Time
+	drawn   time.Time // when the last rows were
+	below   int       // rows since the last header
+	first   bool      // nothing has been drawn yet
+	pager   io.WriteCloser
 	text    []byte
 }
 
@@ -30,9 +42,15 @@ func newScroll(w io.Writer, o Options, s types.Schema) *scroll {
 	changes := o.Updating || o.Mode == Changes
 	g := grid.New(s, changes)
 	g.Color = o.Color
-	return &scroll{w: w, o: o, grid: g, changes: changes}
+	return &scroll{live: live{w: w, width: o.Width}, w: w, o: o, grid: g, changes: changes, first: true}
 }
 
+func (v *scroll) terminal() bool { return v.o.Width > 0 }
+
+// screenful is how many rows a screen shows below the names of the columns.
+func (v *scroll) screenful() int { return max(v.o.Height-4, 5) }
+
+// Add keeps the rows until they are drawn.
 func (v *scroll) Add(b *vec.Batch) error {
 	if len(v.waiting) == 0 {
 		v.since = time.Now()
@@ -42,31 +60,98 @@ func (v *scroll) Add(b *vec.Batch) error {
 		v.waiting = append(v.waiting, string(v.text))
 	}
 	v.rows += int64(b.Rows())
-	if len(v.waiting) < decideRows {
-		return nil
+	switch {
+	case v.pager != nil:
+		return v.draw()
+	case v.first && v.terminal() && v.o.Pager != nil && len(v.waiting) > v.screenful():
+		v.first = false
+		pager, err := v.o.Pager()
+		if err != nil {
+			return err
+		}
+		if err := v.above(nil); err != nil {
+			return err
+		}
+		v.pager = pager
+		return v.draw()
+	case v.terminal():
+		if n := len(v.waiting) - ringRows; n > 0 {
+			v.skipped += int64(n)
+			v.waiting = append(v.waiting[:0], v.waiting[n:]...)
+		}
+	case len(v.waiting) >= decideRows:
+		return v.draw()
 	}
-	return v.draw()
+	return nil
 }
 
-func (v *scroll) Show(string) error {
-	if len(v.waiting) == 0 || !v.grid.Decided() && len(v.waiting) < decideRows && time.Since(v.since) < decideWait {
+// Show draws rows that have waited long enough, and the status.
+func (v *scroll) Show(status string) error {
+	now := time.Now()
+	due := len(v.waiting) > 0
+	switch {
+	case v.pager != nil:
+		return nil
+	case !v.grid.Decided() && len(v.waiting) < decideRows:
+		due = due && now.Sub(v.since) >= decideWait
+	case v.terminal():
+		due = due && now.Sub(v.drawn) >= frame
+	}
+	if due {
+		if n := len(v.waiting) - v.screenful(); v.terminal() && n > 0 && !v.first {
+			v.skipped += int64(n)
+			v.waiting = append(v.waiting[:0], v.waiting[n:]...)
+		}
+		if err := v.draw(); err != nil {
+			return err
+		}
+		v.drawn = now
+	}
+	if !v.terminal() || now.Sub(v.since) < 2*decideWait && v.rows > 0 && v.first {
 		return nil
 	}
-	return v.draw()
+	return v.live.draw([]byte(grid.Cut(status, v.o.Width-1)))
 }
 
+// draw writes what is waiting.
 func (v *scroll) draw() error {
+	v.first = false
 	v.text = v.text[:0]
 	if !v.grid.Decided() {
 		v.grid.Decide(v.waiting, v.o.Width)
 		v.text = v.grid.AppendHeader(v.text)
 	}
+	if v.skipped > 0 {
+		v.text = fmt.Appendf(v.text, "… %s rows left out\n", Count(v.skipped))
+		v.leftOut += v.skipped
+		v.skipped = 0
+	}
 	for _, line := range v.waiting {
+		if v.terminal() && v.pager == nil && v.below >= headerEvery*v.screenful() {
+			v.text = v.grid.AppendHeader(v.text)
+			v.below = 0
+		}
 		v.text = v.grid.AppendLine(v.text, line)
+		v.below++
 	}
 	v.waiting = v.waiting[:0]
-	_, err := v.w.Write(v.text)
-	return err
+	if v.pager == nil {
+		return v.above(v.text)
+	}
+	if _, err := v.pager.Write(v.text); err != nil { // whoever looked has left
+		return ErrEnough
+	}
+	return nil
 }
 
-func (v *scroll) End() error { return v.draw() }
+// End draws what is waiting.
+func (v *scroll) End() error {
+	err := v.draw()
+	if err == ErrEnough {
+		err = nil
+	}
+	if v.pager != nil {
+		v.pager.Close() // returns when whoever looks has seen enough
+	}
+	return err
+}

@@ -54,6 +54,9 @@ type Options struct {
 	Width, Height int  // of the terminal in cells; 0: there is none
 	Color         bool // the terminal shows colours
 	Updating      bool // rows may be changes of earlier ones
+	// Pager opens what shows a long result screen by screen; its Write fails when whoever looks wants no more. nil: there
+	// is none.
+	Pager func() (io.WriteCloser, error)
 }
 
 // ErrEnough is returned by a View when whoever looks wants no more rows.
@@ -75,6 +78,11 @@ type View interface {
 // New returns a view that writes to w.
 func New(w io.Writer, o Options, s types.Schema) (View, error) {
 	switch o.Mode {
+	case Table:
+		if o.Updating {
+			return newKeyed(w, o, s), nil
+		}
+		return newScroll(w, o, s), nil
 	case "", Append, Changes:
 		return newScroll(w, o, s), nil
 	case JSON:

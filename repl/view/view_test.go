@@ -31,6 +31,8 @@ func TestModes(t *testing.T) {
 		{Options{}, rows, "city  visits\n────  ──────\nRome      12\nOslo    null\n"},
 		{Options{Mode: Append, Updating: true}, changes,
 			"_change  city  visits\n───────  ────  ──────\n+I       Rome       1\n-U       Rome       1\n+U       Rome       2\n"},
+		{Options{Mode: Table}, rows, "city  visits\n────  ──────\nRome      12\nOslo    null\n"},
+		{Options{Mode: Table, Updating: true}, changes, "city  visits\n────  ──────\nRome       2\n"},
 		{Options{Mode: JSONL}, rows, "{\"city\":\"Rome\",\"visits\":12}\n{\"city\":\"Oslo\",\"visits\":null}\n"},
 		{Options{Mode: CSV}, rows, "city,visits\nRome,12\nOslo,\n"},
 		{Options{Mode: JSON}, rows, "[\n  {\"city\":\"Rome\",\"visits\":12},\n  {\"city\":\"Oslo\",\"visits\":null}\n]\n"},
