@@ -45,6 +45,8 @@ type Session struct {
 	comment string    // typed by itself: it goes with the next statement
 	mode    view.Mode // of previews; "": by what is shown, and where
 	timer   switched
+	file    string // that was loaded or saved last
+	draft   draft  // what .edit goes on with
 }
 
 // New returns a session.
