@@ -11,6 +11,7 @@ import (
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/view"
 )
 
@@ -42,19 +43,30 @@ func (s *Session) preview(typed string, stmt syntax.Stmt, src *syntax.Source) er
 			out = w
 		}
 	}
-	f := newFeed()
-	defer f.leave()
-	env := s.env()
 	v, err := view.New(s.Screen, s.viewOptions(out.In), out.Schema)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
+	stats, stopped, err := s.watch(c, v)
+	if stats != nil {
+		s.sumUp(v, stats, time.Since(start), stopped)
+	}
+	return err
+}
+
+// watch runs a pipeline that writes to the feed and shows its rows in a view. Stopped says that it did not come to its end;
+// stats are nil if it did not start.
+func (s *Session) watch(c *planner.Compiled, v view.View) (stats *exec.Stats, stopped bool, err error) {
+	f := newFeed()
+	defer f.leave()
+	env := s.env()
+	start := time.Now()
 	job, err := exec.Start(context.Background(), c.Graph(s.lib.With(f.conn()), env), env, exec.Setup{})
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	stopped, err := s.show(v, f, job, env, start)
+	stopped, err = s.show(v, f, job, env, start)
 	if e := v.End(); err == nil {
 		err = e
 	}
@@ -65,8 +77,7 @@ func (s *Session) preview(typed string, stmt syntax.Stmt, src *syntax.Source) er
 	if e := job.Wait(); err == nil && !errors.Is(e, exec.ErrReaderGone) {
 		err = e
 	}
-	s.sumUp(v, env.Stats, time.Since(start), stopped)
-	return err
+	return env.Stats, stopped, err
 }
 
 // show draws rows until the run has ended; stopped says that it was told to before its end.
