@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/repl/inspect"
 )
 
 func checkpointCommand() *cobra.Command {
@@ -63,7 +63,7 @@ func checkpointArgs(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usage("`%s` takes %s%s", cmd.CommandPath(), what, foldersHere())
+			return usage("`%s` takes %s%s", cmd.CommandPath(), what, inspect.FoldersHere())
 		case len(args) < 1+least:
 			return usage("`%s` takes %s", cmd.CommandPath(), what)
 		case len(args) > 1+most:
@@ -73,90 +73,76 @@ func checkpointArgs(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// foldersHere names the checkpoint folders of the working directory.
-func foldersHere() string {
-	dirs, _ := filepath.Glob(filepath.Join(".ebb", "*"))
-	if len(dirs) == 0 {
+// openFolder opens a folder for reading and says on stderr what is damaged.
+func openFolder(dir string) (*inspect.Folder, error) {
+	f, err := inspect.Open(dir)
+	if err != nil {
+		return nil, inspected(err)
+	}
+	for _, d := range f.Damage() {
+		fmt.Fprintln(os.Stderr, "ebb: "+d.String())
+	}
+	return f, nil
+}
+
+// word returns argument i as it was typed, "" if there is none.
+func word(args []string, i int) string {
+	if i >= len(args) {
 		return ""
 	}
-	return "; here there is " + strings.Join(dirs, ", ")
-}
-
-// folder is an open checkpoint folder.
-type folder struct {
-	*checkpoint.Folder
-	dir  string // as it was given
-	list []checkpoint.Info
-}
-
-// openFolder opens a folder for reading and says on stderr what is damaged.
-func openFolder(dir string) (*folder, error) {
-	f, err := openQuietly(dir)
-	if err == nil {
-		for _, d := range f.Damage() {
-			fmt.Fprintln(os.Stderr, "ebb: "+d.String())
-		}
+	if back, ok := strings.CutPrefix(args[i], before); ok {
+		return "-" + back
 	}
-	return f, err
-}
-
-func openQuietly(dir string) (*folder, error) {
-	failed := func(err error) (*folder, error) {
-		return nil, &status{exitFailed, fmt.Errorf("cannot read the checkpoints in %s: %w", dir, err)}
-	}
-	if info, err := os.Stat(dir); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return failed(fmt.Errorf("there is no such folder%s", foldersHere()))
-		}
-		return failed(reason(err))
-	} else if !info.IsDir() {
-		return failed(errors.New("it is a file; give the folder"))
-	}
-	r, err := checkpoint.OpenReader(disk.OS{}, dir)
-	if err != nil {
-		return failed(err)
-	}
-	return &folder{r, dir, r.List()}, nil
-}
-
-// find returns the checkpoint that a word of the command line means.
-func (f *folder) find(word string) (checkpoint.Info, error) {
-	if back, ok := strings.CutPrefix(word, before); ok {
-		word = "-" + back
-	}
-	i, err := checkpoint.Find(f.list, word)
-	if err == nil {
-		return i, nil
-	}
-	hint := ""
-	if len(f.list) == 0 {
-		hint = foldersHere()
-	}
-	return i, &status{exitFailed, fmt.Errorf("%s: %w%s", f.dir, err, hint)}
-}
-
-// at returns the checkpoint that argument i means, the newest if there is none.
-func (f *folder) at(args []string, i int) (checkpoint.Info, error) {
-	if i < len(args) {
-		return f.find(args[i])
-	}
-	return f.find("")
+	return args[i]
 }
 
 // openCheckpoint opens the folder that a command line begins with and reads the checkpoint that it names next, or the
 // newest. The folder is to be closed.
-func openCheckpoint(args []string) (f *folder, i checkpoint.Info, m *checkpoint.Manifest, err error) {
+func openCheckpoint(args []string) (f *inspect.Folder, i checkpoint.Info, m *checkpoint.Manifest, err error) {
 	if f, err = openFolder(args[0]); err != nil {
 		return nil, i, nil, err
 	}
-	if i, err = f.at(args, 1); err == nil {
-		m, err = f.manifest(i.ID)
-	}
-	if err != nil {
+	if i, m, err = f.Get(word(args, 1)); err != nil {
 		f.Close()
-		return nil, i, nil, err
+		return nil, i, nil, inspected(err)
 	}
 	return f, i, m, nil
+}
+
+// inspected turns an error of looking into a folder into an exit status.
+func inspected(err error) error {
+	var misuse *inspect.UsageError
+	var condition *inspect.ConditionError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &misuse):
+		return usage("%w", err)
+	case errors.As(err, &condition):
+		fmt.Fprintln(os.Stderr, condition)
+		return &status{code: exitUsage}
+	}
+	return exitOf(err)
+}
+
+// printer returns what prints in a format, one of those given.
+func printer(format string, formats ...string) (*inspect.Printer, error) {
+	if slices.Contains(formats, format) {
+		return &inspect.Printer{Format: format, Out: os.Stdout}, nil
+	}
+	return nil, usage("--output takes %s or %s, not %q", strings.Join(formats[:len(formats)-1], ", "), formats[len(formats)-1], format)
+}
+
+// outputFlag adds --output to a command that prints rows.
+func outputFlag(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "output", "table", "`FORMAT` of what is printed: table, json (one array), jsonl or csv")
+	cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(inspect.Formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// whereFlag adds --where to a command that prints rows.
+func whereFlag(cmd *cobra.Command, where *string) {
+	cmd.Flags().StringVar(where, "where", "", "only rows for which `EXPR`, an expression of the language, is true")
+	cmd.RegisterFlagCompletionFunc("where", cobra.NoFileCompletions)
 }
 
 // checkpointWords completes the folder and then ids and names.
@@ -172,7 +158,7 @@ func checkpointWords(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	defer r.Close()
 	var words []string
 	for _, i := range slices.Backward(r.List()) {
-		words = append(words, fmt.Sprintf("%d\t%s, %s", i.ID, moment(i.Created), i.Reason))
+		words = append(words, fmt.Sprintf("%d\t%s, %s", i.ID, inspect.Moment(i.Created), i.Reason))
 		if i.Name != "" {
 			words = append(words, i.Name)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/disk"
-	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/repl/inspect"
 )
 
 func checkpointVerify() *cobra.Command {
@@ -20,61 +20,20 @@ func checkpointVerify() *cobra.Command {
 		Args:              checkpointArgs(0, 0, "a checkpoint folder"),
 		ValidArgsFunction: checkpointWords,
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := newPrinter(output, rowFormats...)
+			p, err := printer(output, inspect.Formats...)
 			if err != nil {
 				return err
 			}
-			f, err := openQuietly(args[0])
+			f, err := inspect.Open(args[0])
 			if err != nil {
-				return err
+				return inspected(err)
 			}
 			defer f.Close()
-			return f.verify(p)
+			return inspected(f.PrintVerify(p, func(text string) { fmt.Fprintln(os.Stderr, text) }))
 		},
 	}
 	outputFlag(cmd, &output)
 	return cmd
-}
-
-// verify lists the checkpoints and whether each is whole.
-func (f *folder) verify(p *printer) error {
-	var total int64
-	damage := f.Verify(func(_, t int64) { total = t })
-	broken := map[checkpoint.ID]string{}
-	for _, d := range damage {
-		for _, id := range d.Checkpoints {
-			if broken[id] == "" {
-				broken[id] = fmt.Sprintf("%s is damaged at byte %d: %s", d.File, d.Offset, d.Why)
-			}
-		}
-	}
-	var rows [][]any
-	for _, i := range f.list {
-		rows = append(rows, []any{int64(i.ID), i.Name, broken[i.ID] == "", broken[i.ID]})
-	}
-	fields := []field{{"id", types.Int, nil}, {"name", types.String, nil}, {"whole", types.Bool, func(v any) string {
-		if v.(bool) {
-			return "whole"
-		}
-		return "damaged"
-	}}, {"why", types.String, nil}}
-	if err := p.list(fields, rows); err != nil {
-		return err
-	}
-	for _, l := range f.LeftOut() {
-		fmt.Fprintln(os.Stderr, "ebb: "+l.String())
-	}
-	if len(damage) == 0 {
-		fmt.Fprintf(os.Stderr, "%d checkpoints, %s: all whole\n", len(f.list), size(total))
-		return nil
-	}
-	for _, d := range damage {
-		fmt.Fprintln(os.Stderr, "ebb: "+d.String())
-	}
-	if len(broken) == 0 {
-		return &status{exitFailed, fmt.Errorf("bytes in %s are damaged that no checkpoint needs; all %d checkpoints are whole", f.dir, len(f.list))}
-	}
-	return &status{exitFailed, fmt.Errorf("%d of %d checkpoints in %s are damaged; `ebb run --from ID` goes on from one that is whole", len(broken), len(f.list), f.dir)}
 }
 
 func checkpointDelete() *cobra.Command {
@@ -90,10 +49,10 @@ func checkpointDelete() *cobra.Command {
 			}
 			defer f.Close()
 			var ids []checkpoint.ID
-			for _, word := range args[1:] {
-				i, err := f.find(word)
+			for k := range args[1:] {
+				i, err := f.Find(word(args, 1+k))
 				if err != nil {
-					return err
+					return inspected(err)
 				}
 				if i.Head {
 					return &status{exitFailed, fmt.Errorf("checkpoint %d is where the next run goes on and cannot be deleted; `ebb run --fresh` starts from nothing, "+
@@ -149,11 +108,11 @@ func amend(dir, what string, ask func() error, do func(*checkpoint.Store) error)
 	return nil
 }
 
-// keepAll: a command that changes one thing leaves the rest to the job's own rule.
-const keepAll = 1 << 30
-
 // owner is what the lock of a folder says while a command holds it.
 func owner(what string) checkpoint.Owner {
 	host, _ := os.Hostname()
 	return checkpoint.Owner{PID: os.Getpid(), Host: host, What: what}
 }
+
+// keepAll: a command that changes one thing leaves the rest to the job's own rule.
+const keepAll = 1 << 30

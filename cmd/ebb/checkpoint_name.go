@@ -23,9 +23,9 @@ func checkpointName() *cobra.Command {
 				return err
 			}
 			defer f.Close()
-			i, err := f.find(args[1])
+			i, err := f.Find(word(args, 1))
 			if err != nil {
-				return err
+				return inspected(err)
 			}
 			name := args[2]
 			if name != "" {

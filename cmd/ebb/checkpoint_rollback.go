@@ -14,6 +14,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -34,10 +35,10 @@ func checkpointRollback() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			i, err := f.find(args[1])
+			i, err := f.Find(word(args, 1))
 			f.Close()
 			if err != nil {
-				return err
+				return inspected(err)
 			}
 			r, err := openRollback(args[0], dir)
 			if err != nil {
@@ -72,7 +73,7 @@ func openRollback(name, dir string) (*rollback, error) {
 func (r *rollback) to(id checkpoint.ID) error {
 	m, err := r.store.Manifest(id)
 	if err == nil {
-		err = enter(m)
+		err = inspect.Enter(m)
 	}
 	if err != nil {
 		return &status{exitFailed, fmt.Errorf("cannot go to checkpoint %d in %s: %w", id, r.name, err)}
@@ -105,7 +106,7 @@ func (r *rollback) report(done *planner.RolledBack) {
 		name = " (" + m.Name + ")"
 	}
 	fmt.Printf("%s %d%s, taken %s ago: after row %d of the input, %d rows in flight\n",
-		went, m.ID, name, span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
+		went, m.ID, name, inspect.Span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
 	for _, d := range done.Outputs {
 		var words []string
 		if d.Cut > 0 {

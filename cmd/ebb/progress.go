@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
+
+	"github.com/ebb-lang/ebb/repl/inspect"
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -74,8 +75,8 @@ func (p *progress) line() string {
 	s := p.env.Stats
 	secs := max(time.Since(p.start).Seconds(), 0.001)
 	in, out := s.RowsIn.Load(), s.RowsOut.Load()
-	t := fmt.Sprintf("%s rows in (%s/s), %s out (%s/s)", count(in), count(int64(float64(in-s.InBefore.Load())/secs)),
-		count(out), count(int64(float64(out-s.OutBefore.Load())/secs)))
+	t := fmt.Sprintf("%s rows in (%s/s), %s out (%s/s)", inspect.Count(in), inspect.Count(int64(float64(in-s.InBefore.Load())/secs)),
+		inspect.Count(out), inspect.Count(int64(float64(out-s.OutBefore.Load())/secs)))
 	if w := s.Watermark.Load(); w != 0 && w != types.MinInstant {
 		at := time.Unix(0, w).UTC()
 		t += ", watermark " + at.Format("2006-01-02T15:04:05Z")
@@ -84,10 +85,10 @@ func (p *progress) line() string {
 		}
 	}
 	if n := s.Late.Load(); n > 0 {
-		t += fmt.Sprintf(", %s late", count(n))
+		t += fmt.Sprintf(", %s late", inspect.Count(n))
 	}
 	if n := s.Errors.Load(); n > 0 {
-		t += fmt.Sprintf(", %s errors", count(n))
+		t += fmt.Sprintf(", %s errors", inspect.Count(n))
 	}
 	if id := s.Checkpoint.Load(); id > 0 {
 		t += fmt.Sprintf(", checkpoint %d %s ago", id, time.Duration(p.env.Now()-s.Checkpointed.Load()).Round(time.Second))
@@ -110,21 +111,4 @@ func (p *progress) stop(err error, stopped bool) {
 		word = "stopped"
 	}
 	fmt.Fprintf(os.Stderr, "%s in %s: %s\n", word, time.Since(p.start).Round(time.Millisecond), p.line())
-}
-
-// count prints a number as people read it: 999, 12.3k, 4.56M, 7.8G.
-func count(n int64) string {
-	for _, u := range []struct {
-		size int64
-		name string
-	}{{1_000_000_000, "G"}, {1_000_000, "M"}, {10_000, "k"}} {
-		if n >= u.size {
-			size := u.size
-			if u.name == "k" {
-				size = 1000
-			}
-			return strings.TrimSuffix(strings.TrimSuffix(fmt.Sprintf("%.2f", float64(n)/float64(size)), "0"), ".0") + u.name
-		}
-	}
-	return fmt.Sprint(n)
 }

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 func TestSizesAndSpans(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "0.98 KiB", 1024: "1.00 KiB", 12_600: "12.3 KiB", 400_000: "391 KiB", 1 << 20: "1.00 MiB",
 		5 << 40: "5.00 TiB", 5000 << 40: "5000 TiB"} {
-		require.Equal(t, want, size(n), n)
+		require.Equal(t, want, Size(n), n)
 	}
 	const ms, second = 1_000_000, 1_000_000_000
 	for n, want := range map[int64]string{-5: "0s", 0: "0s", 850_499: "850µs", 8_123_456: "8.12ms", 12_345_678: "12.3ms", 999 * ms: "999ms", 4*second + 512*ms: "4.5s",
 		192 * second: "3m12s", 5*3600*second + 420*second: "5h7m", 12 * 86400 * second: "12d"} {
-		require.Equal(t, want, span(n), n)
+		require.Equal(t, want, Span(n), n)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestRelations(t *testing.T) {
 	})
 	print := func(format, where string) string {
 		var out bytes.Buffer
-		p := &printer{format: format, out: &out}
+		p := &Printer{Format: format, Out: &out}
 		require.NoError(t, p.where(where, s, rows))
 		return out.String()
 	}
@@ -54,14 +54,8 @@ func TestRelations(t *testing.T) {
 	require.Len(t, strings.Split(strings.TrimSpace(print("table", `true`)), "\n"), 4)
 
 	var out bytes.Buffer
-	p := &printer{format: "table", out: &out}
+	p := &Printer{Format: "table", Out: &out}
 	require.NoError(t, p.list([]field{{"id", types.Int, nil}, {"bytes", types.Int, humanBytes}, {"note", types.String, nil}},
 		[][]any{{int64(1), int64(999), "a"}, {int64(22), int64(1 << 20), nil}}))
 	require.Equal(t, "id  bytes     note\n──  ────────  ────\n 1     999 B  a\n22  1.00 MiB  null\n", out.String())
-}
-
-func TestMinusIDs(t *testing.T) {
-	require.Equal(t, []string{"checkpoint", "show", "d", "~1", "--output", "json"}, minusIDs([]string{"checkpoint", "show", "d", "-1", "--output", "json"}))
-	require.Equal(t, []string{"checkpoint", "show", "--", "-1"}, minusIDs([]string{"checkpoint", "show", "--", "-1"}))
-	require.Equal(t, []string{"run", "-1"}, minusIDs([]string{"run", "-1"}))
 }

@@ -1,0 +1,103 @@
+// Package inspect looks into the checkpoints of a job: it lists them, prints their rows and states, compares and checks
+// them. The commands of `ebb checkpoint` and those of the session are made of it.
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/lang/syntax"
+)
+
+// Folder is an open checkpoint folder. It is read only and may belong to a job that runs. The caller closes it.
+type Folder struct {
+	*checkpoint.Folder
+	Dir string            // as it was given
+	All []checkpoint.Info // the checkpoints when it was opened, by id
+	// Stay keeps the process in its directory: other things run in it. A checkpoint of a run in another directory cannot
+	// be looked into then.
+	Stay bool
+}
+
+// A UsageError is a question that cannot be asked in this way.
+type UsageError struct{ Text string }
+
+func (e *UsageError) Error() string { return e.Text }
+
+func misuse(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// Open opens a checkpoint folder. What is damaged in it is no error; Damage tells it.
+func Open(dir string) (*Folder, error) {
+	failed := func(err error) (*Folder, error) {
+		return nil, fmt.Errorf("cannot read the checkpoints in %s: %w", dir, err)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return failed(fmt.Errorf("there is no such folder%s", FoldersHere()))
+		}
+		return failed(reason(err))
+	} else if !info.IsDir() {
+		return failed(errors.New("it is a file; give the folder"))
+	}
+	r, err := checkpoint.OpenReader(disk.OS{}, dir)
+	if err != nil {
+		return failed(err)
+	}
+	return &Folder{Folder: r, Dir: dir, All: r.List()}, nil
+}
+
+// FoldersHere names the checkpoint folders of the working directory, as the end of a message; "" if there are none.
+func FoldersHere() string {
+	dirs, _ := filepath.Glob(filepath.Join(".ebb", "*"))
+	if len(dirs) == 0 {
+		return ""
+	}
+	return "; here there is " + strings.Join(dirs, ", ")
+}
+
+// Find returns the checkpoint that people mean by a number, a name or -N; "" is the newest.
+func (f *Folder) Find(word string) (checkpoint.Info, error) {
+	i, err := checkpoint.Find(f.All, word)
+	if err == nil {
+		return i, nil
+	}
+	hint := ""
+	if len(f.All) == 0 {
+		hint = FoldersHere()
+	}
+	return i, fmt.Errorf("%s: %w%s", f.Dir, err, hint)
+}
+
+// Get is Find, and the manifest.
+func (f *Folder) Get(word string) (checkpoint.Info, *checkpoint.Manifest, error) {
+	i, err := f.Find(word)
+	if err != nil {
+		return i, nil, err
+	}
+	m, err := f.Manifest(i.ID)
+	if err != nil {
+		err = fmt.Errorf("cannot read checkpoint %d in %s: %w", i.ID, f.Dir, err)
+	}
+	return i, m, err
+}
+
+// reason takes the operation and the path off an error of a file.
+func reason(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func didYouMean(word string, words []string) string {
+	if s := syntax.Suggest(word, words); s != "" {
+		return "; did you mean `" + s + "`?"
+	}
+	return ""
+}

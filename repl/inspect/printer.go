@@ -1,0 +1,156 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/repl/view"
+)
+
+// A Printer writes rows.
+type Printer struct {
+	Format string // table, json (one array), jsonl, csv
+	Out    io.Writer
+	// Width and Height are those of the terminal in cells, Color whether it shows colours; 0: there is none.
+	Width, Height int
+	Color         bool
+}
+
+// Formats are those of rows.
+var Formats = []string{"table", "json", "jsonl", "csv"}
+
+// people reports whether what is printed is for people and not for programs.
+func (p *Printer) people() bool { return p.Format == "table" }
+
+// rows prints batches of one schema.
+func (p *Printer) rows(s types.Schema, batches ...*vec.Batch) error {
+	o := view.Options{Mode: view.Mode(p.Format), Width: p.Width, Height: p.Height, Color: p.Color}
+	if p.people() {
+		o.Mode = view.Append
+	}
+	return written(view.Print(p.Out, o, s, batches...))
+}
+
+// written is the error of writing to the standard output; that nobody reads it any more is none.
+func written(err error) error {
+	if err == nil || errors.Is(err, exec.ErrReaderGone) || errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return &exec.OutputError{Err: fmt.Errorf("write the standard output: %w", err)}
+}
+
+// A field is a column of a list: its values as programs want them and, in a table, as people do.
+type field struct {
+	name string
+	typ  types.Kind
+	show func(v any) string // nil: as it is
+}
+
+// list prints rows of Go values (int64, string, bool, nil).
+func (p *Printer) list(fields []field, rows [][]any) error {
+	var s types.Schema
+	for _, f := range fields {
+		s.Fields = append(s.Fields, types.Field{Name: f.name, Type: types.Type{Kind: f.typ, Nullable: true}})
+	}
+	if p.people() {
+		for i, f := range fields {
+			if f.show != nil {
+				s.Fields[i].Type = types.T(types.String)
+				rows = shown(rows, i, f.show)
+			}
+		}
+	}
+	return p.rows(s, vec.FromRows(s, rows))
+}
+
+// shown returns rows with column i as text for people, numbers to the right.
+func shown(rows [][]any, i int, show func(any) string) [][]any {
+	out := make([][]any, len(rows))
+	width := 0
+	for k, r := range rows {
+		text := ""
+		if r[i] != nil {
+			text = show(r[i])
+		}
+		out[k] = append([]any(nil), r...)
+		out[k][i] = text
+		width = max(width, len(text))
+	}
+	for _, r := range out {
+		if text := r[i].(string); text != "" && text[0] >= '0' && text[0] <= '9' {
+			r[i] = strings.Repeat(" ", width-len(text)) + text
+		}
+	}
+	return out
+}
+
+// Size prints bytes as people read them: 999 B, 12.3 KiB, 4.56 MiB.
+func Size(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f := float64(n)
+	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if f /= 1024; f < 1000 || unit == "TiB" {
+			switch {
+			case f < 10:
+				return fmt.Sprintf("%.2f %s", f, unit)
+			case f < 100:
+				return fmt.Sprintf("%.1f %s", f, unit)
+			}
+			return fmt.Sprintf("%.0f %s", f, unit)
+		}
+	}
+	return ""
+}
+
+// Span prints a duration in nanoseconds with three digits or so: 850µs, 12.3ms, 4.5s, 3m12s, 5h7m, 12d.
+func Span(n int64) string {
+	d := time.Duration(n)
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 10*time.Microsecond:
+		return d.String()
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < 10*time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(100 * time.Microsecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// Moment prints a time to the second.
+func Moment(n int64) string { return time.Unix(0, n).UTC().Format("2006-01-02T15:04:05Z") }
+
+// Count prints a number as people read it: 999, 12.3k, 4.56M, 7.8G.
+func Count(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1_000_000_000, "G"}, {1_000_000, "M"}, {10_000, "k"}} {
+		if n >= u.size {
+			size := u.size
+			if u.name == "k" {
+				size = 1000
+			}
+			return strings.TrimSuffix(strings.TrimSuffix(fmt.Sprintf("%.2f", float64(n)/float64(size)), "0"), ".0") + u.name
+		}
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,49 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// PrintVerify reads every byte and compares the checksums. It lists the checkpoints and whether each is whole.
+func (f *Folder) PrintVerify(p *Printer, note func(string)) error {
+	var total int64
+	damage := f.Verify(func(_, t int64) { total = t })
+	broken := map[checkpoint.ID]string{}
+	for _, d := range damage {
+		for _, id := range d.Checkpoints {
+			if broken[id] == "" {
+				broken[id] = fmt.Sprintf("%s is damaged at byte %d: %s", d.File, d.Offset, d.Why)
+			}
+		}
+	}
+	var rows [][]any
+	for _, i := range f.All {
+		rows = append(rows, []any{int64(i.ID), i.Name, broken[i.ID] == "", broken[i.ID]})
+	}
+	fields := []field{{"id", types.Int, nil}, {"name", types.String, nil}, {"whole", types.Bool, func(v any) string {
+		if v.(bool) {
+			return "whole"
+		}
+		return "damaged"
+	}}, {"why", types.String, nil}}
+	if err := p.list(fields, rows); err != nil {
+		return err
+	}
+	for _, l := range f.LeftOut() {
+		note("ebb: " + l.String())
+	}
+	if len(damage) == 0 {
+		note(fmt.Sprintf("%d checkpoints, %s: all whole", len(f.All), Size(total)))
+		return nil
+	}
+	for _, d := range damage {
+		note("ebb: " + d.String())
+	}
+	if len(broken) == 0 {
+		return fmt.Errorf("bytes in %s are damaged that no checkpoint needs; all %d checkpoints are whole", f.Dir, len(f.All))
+	}
+	return fmt.Errorf("%d of %d checkpoints in %s are damaged; `ebb run --from ID` goes on from one that is whole", len(broken), len(f.All), f.Dir)
+}
