@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -67,12 +68,12 @@ func (s *Session) watch(c *planner.Compiled, v view.View) (stats *exec.Stats, st
 		return nil, false, err
 	}
 	stopped, err = s.show(v, f, job, env, start)
+	if stopped {
+		f.leave()
+		job.Halt()
+	}
 	if e := v.End(); err == nil {
 		err = e
-	}
-	f.leave()
-	if stopped || err != nil {
-		job.Halt()
 	}
 	if e := job.Wait(); err == nil && !errors.Is(e, exec.ErrReaderGone) {
 		err = e
@@ -115,6 +116,9 @@ func (s *Session) viewOptions(of types.Stream) view.Options {
 	o.Width, o.Height = s.Screen.Size()
 	terminal := o.Width > 0
 	o.Color = terminal && os.Getenv("NO_COLOR") == ""
+	if terminal && of.Bounded && s.opts.Pager != nil {
+		o.Pager = func() (io.WriteCloser, error) { return s.opts.Pager(o.Height) }
+	}
 	switch {
 	case o.Mode != "":
 	case !terminal:

@@ -4,6 +4,7 @@ package repl
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -21,6 +22,8 @@ type Options struct {
 	Output  string // format of previews: "" is a table on a terminal, else jsonl
 	Version string
 	Plan    planner.Options
+	// Pager opens what shows long results on a terminal so high; nil: there is none. See view.OpenPager.
+	Pager func(height int) (io.WriteCloser, error)
 }
 
 // switched is a setting that a person may have turned on or off; else it depends.

@@ -10,9 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ebb-lang/ebb/exec"
-	"github.com/ebb-lang/ebb/lang/types"
-
-	"github.com/ebb-lang/ebb/repl/inspect"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -70,31 +68,7 @@ func (p *progress) draw() {
 	}
 }
 
-// line is `1.2M rows in (3.4M/s) 45k out (…) watermark 2026-01-31T10:00:00Z lag 3s late 2 errors 0`.
-func (p *progress) line() string {
-	s := p.env.Stats
-	secs := max(time.Since(p.start).Seconds(), 0.001)
-	in, out := s.RowsIn.Load(), s.RowsOut.Load()
-	t := fmt.Sprintf("%s rows in (%s/s), %s out (%s/s)", inspect.Count(in), inspect.Count(int64(float64(in-s.InBefore.Load())/secs)),
-		inspect.Count(out), inspect.Count(int64(float64(out-s.OutBefore.Load())/secs)))
-	if w := s.Watermark.Load(); w != 0 && w != types.MinInstant {
-		at := time.Unix(0, w).UTC()
-		t += ", watermark " + at.Format("2006-01-02T15:04:05Z")
-		if s.Unbounded.Load() {
-			t += " lag " + time.Since(at).Round(time.Second).String()
-		}
-	}
-	if n := s.Late.Load(); n > 0 {
-		t += fmt.Sprintf(", %s late", inspect.Count(n))
-	}
-	if n := s.Errors.Load(); n > 0 {
-		t += fmt.Sprintf(", %s errors", inspect.Count(n))
-	}
-	if id := s.Checkpoint.Load(); id > 0 {
-		t += fmt.Sprintf(", checkpoint %d %s ago", id, time.Duration(p.env.Now()-s.Checkpointed.Load()).Round(time.Second))
-	}
-	return t
-}
+func (p *progress) line() string { return view.Status(p.env.Stats, p.start, time.Now()) }
 
 // stop clears the picture and prints the summary line; stopped says that the run was ended before its input did.
 func (p *progress) stop(err error, stopped bool) {

@@ -111,46 +111,8 @@ func Size(n int64) string {
 	return ""
 }
 
-// Span prints a duration in nanoseconds with three digits or so: 850µs, 12.3ms, 4.5s, 3m12s, 5h7m, 12d.
-func Span(n int64) string {
-	d := time.Duration(n)
-	switch {
-	case d < 0:
-		return "0s"
-	case d < 10*time.Microsecond:
-		return d.String()
-	case d < time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	case d < 10*time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(100 * time.Microsecond).String()
-	case d < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	case d < 48*time.Hour:
-		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
-}
+// Span prints a duration in nanoseconds with three digits or so.
+func Span(n int64) string { return view.Span(time.Duration(n)) }
 
 // Moment prints a time to the second.
 func Moment(n int64) string { return time.Unix(0, n).UTC().Format("2006-01-02T15:04:05Z") }
-
-// Count prints a number as people read it: 999, 12.3k, 4.56M, 7.8G.
-func Count(n int64) string {
-	for _, u := range []struct {
-		size int64
-		name string
-	}{{1_000_000_000, "G"}, {1_000_000, "M"}, {10_000, "k"}} {
-		if n >= u.size {
-			size := u.size
-			if u.name == "k" {
-				size = 1000
-			}
-			return strings.TrimSuffix(strings.TrimSuffix(fmt.Sprintf("%.2f", float64(n)/float64(size)), "0"), ".0") + u.name
-		}
-	}
-	return fmt.Sprint(n)
-}

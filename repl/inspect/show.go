@@ -12,6 +12,7 @@ import (
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/repl/view"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -123,7 +124,7 @@ func (f *Folder) PrintManifest(p *Printer, i checkpoint.Info, m *checkpoint.Mani
 	fact("state", "%s", Size(m.StateBytes))
 	fact("in flight", "%d rows, %s", m.FlightRows, Size(m.FlightBytes))
 	for _, name := range sorted(m.Stats) {
-		text := Count(m.Stats[name])
+		text := view.Count(m.Stats[name])
 		if name == "watermark" {
 			text = watermark(m.Stats[name])
 		}

@@ -69,6 +69,9 @@ func (v *scroll) Add(b *vec.Batch) error {
 		if err != nil {
 			return err
 		}
+		if pager == nil {
+			return nil
+		}
 		if err := v.above(nil); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ type Options struct {
 	Color         bool // the terminal shows colours
 	Updating      bool // rows may be changes of earlier ones
 	// Pager opens what shows a long result screen by screen; its Write fails when whoever looks wants no more. nil: there
-	// is none.
+	// is none. It may return nil, too.
 	Pager func() (io.WriteCloser, error)
 }
 
