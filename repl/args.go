@@ -9,8 +9,12 @@ import (
 type Args struct {
 	Command *Command
 	Pos     []string          // those that are no flags
-	Flags   map[string]string // by name with dashes; "" for those without a value
+	Flags   map[string]string // by name with dashes; "" for those without a value. Of a flag given twice it is the last value
+	all     map[string][]string
 }
+
+// All returns the values of a flag that may be given several times.
+func (a *Args) All(flag string) []string { return a.all[flag] }
 
 // Arg returns the i-th argument, "" if there is none.
 func (a *Args) Arg(i int) string {
@@ -33,7 +37,7 @@ func (a *Args) Usage(format string, args ...any) error {
 
 // parse takes a command line apart: words, "quoted words", flags. A word of the kind -3 is an argument.
 func (c *Command) parse(rest string) (*Args, error) {
-	a := &Args{Command: c, Flags: map[string]string{}}
+	a := &Args{Command: c, Flags: map[string]string{}, all: map[string][]string{}}
 	for {
 		rest = strings.TrimLeft(rest, " \t")
 		if rest == "" {
@@ -63,6 +67,7 @@ func (c *Command) parse(rest string) (*Args, error) {
 			}
 		}
 		a.Flags[word] = value
+		a.all[word] = append(a.all[word], value)
 	}
 	switch {
 	case len(a.Pos) < c.Least:

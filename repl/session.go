@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
@@ -50,6 +51,10 @@ type Session struct {
 	timer   switched
 	file    string // that was loaded or saved last
 	draft   draft  // what .edit goes on with
+
+	held    sync.Mutex    // guards jobs for Close, which a signal calls
+	jobs    []*sessionJob // in the order in which they were started
+	numbers int           // that were given to jobs
 }
 
 // New returns a session.

@@ -120,6 +120,7 @@ func (s *Session) define(typed string, add []statement) error {
 	for _, a := range fresh {
 		s.Screen.Note(s.news(&before, a))
 	}
+	s.changed()
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +22,24 @@ func replCommand() *cobra.Command {
 		Use:   "repl [FILE]",
 		Short: "Start an interactive session; FILE's statements are run first",
 		Args:  noMoreThan(1, "one script at most"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			s := repl.New(plainScreen{}, exec.OS, repl.Options{Output: output, Version: version, Plan: planner.Options{}})
+			defer func() {
+				if e := s.Close(); err == nil && e != nil {
+					err = &status{exitFailed, e}
+				}
+			}()
+			signals := make(chan os.Signal, 2)
+			signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			go func() { // the statements that are under way are not waited for
+				<-signals
+				code := 0
+				if err := s.Close(); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					code = exitFailed
+				}
+				os.Exit(code)
+			}()
 			in := bufio.NewScanner(os.Stdin)
 			for in.Scan() {
 				err := s.Eval(in.Text())

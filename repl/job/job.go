@@ -114,6 +114,11 @@ func (j *Job) launch(o planner.Launch) error {
 	if err != nil {
 		return err
 	}
+	if k := l.Setup.Checkpoints; k != nil { // the folder is taken now: another session is refused before it touches an output
+		if _, err := k.Open(); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
 	ctx, cancel := context.WithCancel(j.ctx)
 	run, err := exec.Start(ctx, l.Graph, env, l.Setup)
 	if err != nil {

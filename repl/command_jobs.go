@@ -1,0 +1,82 @@
+package repl
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/repl/job"
+)
+
+var _ = command(Command{
+	Name: "jobs", Group: "jobs",
+	Summary: "list the jobs: rows, rates, watermark, late rows, errors, state, last checkpoint",
+	Text:    "Rates are those of the last three seconds; of a job that has ended, those of its last run. Rows are counted over restarts.",
+	Run: func(s *Session, _ *Args) error {
+		if len(s.jobs) == 0 {
+			s.Screen.Note("there is no job; .run starts the pipelines that write `into` something")
+			return nil
+		}
+		for _, j := range s.jobs {
+			if err := j.write(s.Screen); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+})
+
+// write writes how a job stands.
+func (j *sessionJob) write(w io.Writer) error {
+	t, state := j.Totals(), j.State()
+	in, out := j.meter.rates()
+	if state.Over() {
+		secs := max(t.For.Seconds(), 0.001)
+		in, out = float64(t.RowsIn-t.InBefore)/secs, float64(t.RowsOut-t.OutBefore)/secs
+	}
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	add("%s in (%s), %s out (%s)", plural(t.RowsIn, "row"), rate(in), count(t.RowsOut), rate(out))
+	if w := watermarkOf(t, state); w != "" {
+		lines[0] += ", " + w
+	}
+	late := plural(t.Late, "late row")
+	if t.LateDropped > 0 {
+		late += fmt.Sprintf(" (%s dropped)", count(t.LateDropped))
+	}
+	add("%s, %s, %s in flight", late, plural(t.Errors, "error"), plural(t.FlightRows, "row"))
+	switch {
+	case j.Folder() == "":
+		add("no checkpoints: %s", j.Why())
+	case t.Checkpoint == 0:
+		add("no checkpoint yet")
+	default:
+		add("checkpoint %d, %s ago, state %s, in %s", t.Checkpoint, span(time.Since(time.Unix(0, t.Checkpointed))), size(t.StateBytes), j.Folder())
+	}
+	if state == job.Failed {
+		add("%s", strings.ReplaceAll(j.Err().Error(), "\n", "\n   "))
+	}
+	_, err := fmt.Fprintf(w, "%d  %s: %s %s\n   %s\n", j.number, j.called, state, ranFor(t, state), strings.Join(lines, "\n   "))
+	return err
+}
+
+func ranFor(t job.Totals, s job.State) string {
+	if s.Over() {
+		return "after " + span(t.For)
+	}
+	return "for " + span(t.For)
+}
+
+// watermarkOf says where event time stands, "" if nothing is to be said.
+func watermarkOf(t job.Totals, s job.State) string {
+	if t.Watermark == 0 || t.Watermark == types.MinInstant || t.Watermark == types.MaxInstant {
+		return ""
+	}
+	out := "watermark " + instant(t.Watermark)
+	if lag := time.Since(time.Unix(0, t.Watermark)); t.BytesTotal < 0 && !s.Over() && lag > 0 {
+		out += fmt.Sprintf(" (lag %s)", span(lag))
+	}
+	return out
+}
