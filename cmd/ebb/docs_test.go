@@ -23,8 +23,11 @@ func TestDocs(t *testing.T) {
 	pages = append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "ARCHITECTURE.md"))
 	bin := buildEbb(t)
 	for _, page := range pages {
-		if filepath.Base(page) == "reference.md" {
-			continue // its examples are run from the definitions, by TestReferenceExamples
+		switch filepath.Base(page) {
+		case "reference.md": // its examples are run from the definitions, by TestReferenceExamples
+			continue
+		case "tour.md": // is one session, see TestSessions
+			continue
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
@@ -78,6 +81,7 @@ func runPage(t *testing.T, text, root, bin string) {
 					shell(t, dir, root, bin, line)
 				}
 			}
+		case kind == "session": // by TestSessions
 		case kind == "text", kind == "":
 		default:
 			t.Errorf("block of kind %q is not executed", kind)
