@@ -1,0 +1,102 @@
+package repl
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/repl/inspect"
+)
+
+// picture is a plan with what is known of the job that runs it.
+type picture struct {
+	plan  *planner.Compiled
+	title string
+	text  string      // of the script
+	facts [][2]string // of the job
+	notes planner.Notes
+	last  *checkpointed
+}
+
+// checkpointed is what the last checkpoint of a job held, by stage.
+type checkpointed struct {
+	id    uint64
+	rows  map[string]int64
+	bytes map[string]int64
+}
+
+// picture draws the job of -j or the newest one; without a job, the script of the session.
+func (s *Session) picture(a *Args) (*picture, error) {
+	if len(s.jobs) == 0 && !a.Has("-j") {
+		c, err := s.plan("")
+		if err != nil {
+			return nil, err
+		}
+		return &picture{plan: c, title: "plan of " + s.name(), text: s.script.text()}, nil
+	}
+	j, err := s.job(a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := j.Planned()
+	if err != nil {
+		return nil, err
+	}
+	p := &picture{plan: c, title: j.String(), text: j.Text()}
+	t := j.Totals()
+	in, out := j.meter.rates()
+	fact := func(name, format string, args ...any) { p.facts = append(p.facts, [2]string{name, fmt.Sprintf(format, args...)}) }
+	fact("state", "%s, for %s", j.State(), span(t.For))
+	if err := j.Err(); err != nil {
+		fact("error", "%v", err)
+	}
+	fact("in", "%s, %s", plural(t.RowsIn, "row"), rate(in))
+	fact("out", "%s, %s", plural(t.RowsOut, "row"), rate(out))
+	fact("in flight", "%s", plural(t.FlightRows, "row"))
+	fact("late", "%s, %s dropped", plural(t.Late, "row"), count(t.LateDropped))
+	fact("errors", "%s", count(t.Errors))
+	fact("watermark", "%s", instant(t.Watermark))
+	if t.Checkpoint != 0 {
+		fact("checkpoint", "%d, %s ago, state %s, in %s", t.Checkpoint, span(time.Since(time.Unix(0, t.Checkpointed))), size(t.StateBytes), j.Folder())
+		p.last = held(j.Folder())
+	}
+	fact("drawn", "%s", time.Now().UTC().Format("2006-01-02 15:04:05 MST"))
+	p.notes = func(stage string) []string {
+		if p.last == nil || p.last.rows[stage] == 0 && p.last.bytes[stage] == 0 {
+			return nil
+		}
+		return []string{fmt.Sprintf("state: %s, %s (checkpoint %d)", plural(p.last.rows[stage], "row"), size(p.last.bytes[stage]), p.last.id)}
+	}
+	return p, nil
+}
+
+// held reads what the newest checkpoint of a folder held; nil if it cannot be read.
+func held(dir string) *checkpointed {
+	f, err := inspect.Open(dir)
+	if err != nil || len(f.All) == 0 {
+		return nil
+	}
+	defer f.Close()
+	m, err := f.Manifest(f.All[len(f.All)-1].ID)
+	if err != nil {
+		return nil
+	}
+	x := &checkpointed{uint64(m.ID), map[string]int64{}, map[string]int64{}}
+	for _, t := range m.Tasks {
+		for _, n := range t.Nodes {
+			x.rows[n.ID] += n.Rows
+			x.bytes[n.ID] += n.Bytes
+		}
+	}
+	return x
+}
+
+// page is the picture as a page of HTML that needs nothing else: no network, no script.
+func (p *picture) page() string {
+	var notes []string
+	if p.plan.Physical.Logical != nil {
+		notes = p.plan.Physical.Logical.Notes
+	}
+	return page(p.title, p.facts, p.plan.Physical.SVG(p.notes), p.text, strings.Join(notes, "\n"))
+}
