@@ -48,7 +48,8 @@ type Manifest struct {
 	FlightBytes int64 `cbor:"21,keyasint,omitempty"`
 	FlightRows  int64 `cbor:"22,keyasint,omitempty"`
 
-	Spread bool `cbor:"23,keyasint,omitempty"` // at Width 1: the tasks were those of a wider run
+	Spread  bool   `cbor:"23,keyasint,omitempty"`                   // at Width 1: the tasks were those of a wider run
+	Slowest string `cbor:"24,keyasint,omitempty" json:",omitempty"` // GROUP[INDEX] of the task whose part came last
 }
 
 // Task is what one task had at its snapshot step.

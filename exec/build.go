@@ -113,6 +113,7 @@ func (b *builder) channels(g *Graph) {
 		for k, c := range to {
 			if c.gate == nil {
 				c.gate = NewGate()
+				c.gate.now = b.env.Now
 			}
 			c.gate.Add(e.In, into[k], e.InOrder)
 		}

@@ -17,6 +17,11 @@ type Gate struct {
 	ended   bool
 	halted  bool // a channel was stopped rather than ended
 	retired bool // old inputs of a group have become empty: what that changes has not been told
+
+	// Since when a snapshot waits for its marks.
+	now   func() types.Instant
+	waits checkpoint.ID
+	since types.Instant
 }
 
 type gateInput struct {
@@ -121,7 +126,7 @@ func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 			case got == Taken, got == AtMark && !it.Aligned:
 				return i, it, true
 			case got == AtMark:
-				held = older(held, it)
+				held = g.hold(held, it)
 			case g.retired:
 				return 0, Item{}, false
 			}
@@ -145,7 +150,7 @@ func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 				if !it.Aligned {
 					return i, it, true
 				}
-				held = older(held, it)
+				held = g.hold(held, it)
 			}
 			if got == Taken {
 				if !gr.inOrder && it.Kind == Rows || gr.inOrder && it.Kind == ChunkEnd {
@@ -188,11 +193,27 @@ func (g *Gate) turnTo(gr *gateGroup) {
 	}
 }
 
-func older(held checkpoint.ID, mark Item) checkpoint.ID {
-	if id := checkpoint.ID(mark.N); held == 0 || id < held {
+// hold returns the older one of a snapshot that waits already, 0 if there is none, and that of a mark.
+func (g *Gate) hold(held checkpoint.ID, mark Item) checkpoint.ID {
+	id := checkpoint.ID(mark.N)
+	if id > g.waits {
+		g.waits = id
+		if g.now != nil {
+			g.since = g.now()
+		}
+	}
+	if held == 0 || id < held {
 		return id
 	}
 	return held
+}
+
+// waited returns how long a snapshot has been waiting for its marks.
+func (g *Gate) waited(id checkpoint.ID, now types.Instant) int64 {
+	if g == nil || g.waits != id || g.since == 0 {
+		return 0
+	}
+	return now - g.since
 }
 
 // aligned reports whether all that lies before the marks of a snapshot has been taken. An input that the gate itself

@@ -170,6 +170,8 @@ type Snapshot struct {
 	// flights are what was in flight: of each input, and of the feed of a source.
 	flights []savedFlight
 	pause   int64 // the longest that the task did nothing else for it at a time
+	align   int64 // from the first mark that was reached to the step
+	done    int64 // when it was complete
 	missing atomic.Int64
 	report  func(*Snapshot)
 }
@@ -201,7 +203,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	s.last = id
 	from := t.env.Now()
 	t.cutHere(id)
-	x := &Snapshot{ID: id, task: t, report: s.report, flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
+	x := &Snapshot{ID: id, task: t, report: s.report, align: t.gate.waited(id, from), flights: make([]savedFlight, len(t.inputs), len(t.inputs)+1)}
 	x.missing.Store(int64(len(t.inputs)) + 1)
 	for i, w := range t.writers {
 		if i > 0 && fault.On("mark-first-edge") {
@@ -304,6 +306,7 @@ func (s *snapshots) write(t *Task) bool {
 // arrived counts what has come in: the interval of a channel, or the state. The last one reports the snapshot.
 func (x *Snapshot) arrived() {
 	if x.missing.Add(-1) == 0 {
+		x.done = x.task.env.Now()
 		x.report(x)
 	}
 }

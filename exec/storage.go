@@ -151,9 +151,13 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 	encode := s.run.env.Now()
 	var flush []func() error
 	chains := map[nodeKey][]checkpoint.Ref{}
-	pause := int64(0)
+	pause, align, done := int64(0), int64(0), int64(0)
 	for i, x := range t.snaps {
-		pause = max(pause, x.pause)
+		pause, align = max(pause, x.pause), max(align, x.align)
+		if x.done > done {
+			done = x.done
+			m.Slowest = fmt.Sprintf("%s[%d]", x.task.group, x.task.index)
+		}
 		mt := checkpoint.Task{Group: x.task.group, Index: x.task.index, Width: x.task.width, Ended: x.data.ended}
 		m.Finished = m.Finished && x.data.over
 		dw := checkpoint.NewWriter(w.ID, 0)
@@ -214,7 +218,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		}
 	}
 	now := s.run.env.Now()
-	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed, "pause": pause}
+	m.Phases = map[string]int64{"step": w.Stepped - w.Triggered, "gather": w.Handed - w.Stepped, "encode": now - encode, "queue": encode - w.Handed, "pause": pause, "align": align}
 	s.mu.Lock()
 	s.recent = append(slices.DeleteFunc(s.recent, func(x written) bool { return x.id < w.Parent }), written{w.ID, chains}) // parents only get younger
 	s.mu.Unlock()

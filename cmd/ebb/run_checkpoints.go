@@ -84,12 +84,12 @@ func (f *checkpointFlags) logger() (*slog.Logger, error) {
 func logCheckpoint(log *slog.Logger, m *checkpoint.Manifest) {
 	args := []any{"id", uint64(m.ID), "mode", m.Mode, "reason", m.Reason, "took", time.Duration(m.Durable - m.Created).Round(time.Microsecond),
 		"state_bytes", m.StateBytes, "inflight_rows", m.FlightRows, "inflight_bytes", m.FlightBytes}
-	for _, p := range []string{"step", "gather", "queue", "encode", "flush"} {
+	for _, p := range []string{"step", "align", "gather", "queue", "encode", "flush"} {
 		if d, ok := m.Phases[p]; ok {
 			args = append(args, p, time.Duration(d).Round(time.Microsecond))
 		}
 	}
-	log.Info("checkpoint", args...)
+	log.Info("checkpoint", append(args, "slowest_task", m.Slowest)...)
 }
 
 // dying is how long a process that was killed may hold its locks.

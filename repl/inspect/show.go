@@ -116,6 +116,7 @@ func (f *Folder) PrintManifest(p *Printer, i checkpoint.Info, m *checkpoint.Mani
 	fact("job", "%s", m.Job)
 	fact("taken", "%s, %s ago, %s, %s", Moment(m.Created), Span(time.Now().UnixNano()-m.Created), m.Mode, m.Reason)
 	fact("durable", "after %s%s", Span(m.Durable-m.Created), phases(m.Phases))
+	fact("slowest task", "%s", m.Slowest)
 	if m.Parent != 0 {
 		fact("parent", "%d", m.Parent)
 	}
@@ -200,7 +201,7 @@ func (f *Folder) manifestJSON(i checkpoint.Info, m *checkpoint.Manifest) any {
 	return map[string]any{
 		"id": i.ID, "name": i.Name, "job": m.Job, "created": instant(m.Created), "durable": instant(m.Durable), "took_ns": m.Durable - m.Created,
 		"mode": m.Mode, "reason": m.Reason, "parent": m.Parent, "branch": m.Branch, "parallelism": m.Width, "state_bytes": m.StateBytes,
-		"flight_bytes": m.FlightBytes, "flight_rows": m.FlightRows, "stats": m.Stats, "phases_ns": m.Phases, "directory": m.Dir, "engine": m.Engine,
+		"flight_bytes": m.FlightBytes, "flight_rows": m.FlightRows, "stats": m.Stats, "phases_ns": m.Phases, "slowest_task": m.Slowest, "directory": m.Dir, "engine": m.Engine,
 		"format": m.Format, "head": i.Head, "abandoned": i.Abandoned, "committed": i.Committed, "finished": i.Finished,
 		"sources": objects(sourceFields, f.sources(m)), "states": objects(stateFields, states(m)), "channels": objects(channelFields, channels(m)), "outputs": objects(outputFields, outputs(m)),
 	}
