@@ -147,6 +147,28 @@ func (f *Folder) Verify(progress func(done, total int64)) []Damage {
 	})
 }
 
+// Sure returns the head if what is damaged leaves no doubt that it is the head and that it is whole; 0 if it does not.
+// Open with Options.From then goes on from it.
+func (f *Folder) Sure() ID {
+	head := f.found.entries[f.found.head]
+	if head == nil {
+		return 0
+	}
+	if _, known := f.found.branches[head.info.Branch]; !known {
+		return 0
+	}
+	home := f.blocks.path(f.found.home)
+	for _, d := range f.Verify(nil) {
+		switch {
+		case slices.Contains(d.Checkpoints, f.found.head):
+			return 0
+		case d.File == home && (head.manifest.Segment != f.found.home || d.Offset > int64(head.manifest.Offset)):
+			return 0 // a later checkpoint, or a rollback, may have stood there
+		}
+	}
+	return f.found.head
+}
+
 // blame finds the checkpoints that need what is damaged.
 func (f *Folder) blame(damage []Damage, all []*segment) []Damage {
 	for _, id := range f.found.ids() {

@@ -153,8 +153,13 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	}
 	store, rec, err := checkpoint.Open(env.FS, l.Dir, so)
 	var damaged *checkpoint.DamageError
-	if from != 0 && errors.As(err, &damaged) {
-		so.From = from
+	if errors.As(err, &damaged) {
+		if so.From = from; from == 0 {
+			so.From = l.sure(env)
+		}
+		if so.From == 0 {
+			return 0, err
+		}
 		store, rec, err = checkpoint.Open(env.FS, l.Dir, so)
 	}
 	if err != nil {
@@ -206,6 +211,16 @@ func infoOf(s *checkpoint.Store, id checkpoint.ID) checkpoint.Info {
 		}
 	}
 	return checkpoint.Info{}
+}
+
+// sure returns the checkpoint to go on from if what is damaged leaves no doubt about it, else 0.
+func (l *Launched) sure(env *exec.Env) checkpoint.ID {
+	f, err := checkpoint.OpenReader(env.FS, l.Dir)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return f.Sure()
 }
 
 // find returns the id of a checkpoint that is given as number, name or -N.
