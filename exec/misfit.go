@@ -2,6 +2,8 @@ package exec
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -71,6 +73,30 @@ func (x *Restore) Misfits(g *Graph) []Misfit {
 	}
 	sort.Slice(out, func(i, k int) bool { return out[i].Stage < out[k].Stage })
 	return out
+}
+
+// Unknown returns the first of the stages to drop that the checkpoint keeps nothing of, and the stages that it does keep
+// something of, sources and sinks included.
+func (x *Restore) Unknown() (unknown string, kept []string) {
+	names := map[string]bool{}
+	for _, t := range x.Manifest.Tasks {
+		for _, n := range t.Nodes {
+			names[strings.TrimSuffix(strings.TrimSuffix(n.ID, sourceOf("")), "/partial")] = true
+		}
+	}
+	for _, c := range x.Manifest.Channels {
+		for _, end := range strings.Split(c.Edge, " > ") {
+			names[end] = true
+		}
+	}
+	kept = slices.Sorted(maps.Keys(names))
+	for _, d := range slices.Sorted(maps.Keys(x.Drop)) {
+		one := Restore{Drop: map[string]bool{d: true}}
+		if !slices.ContainsFunc(kept, one.dropped) {
+			return d, kept
+		}
+	}
+	return "", kept
 }
 
 // dropped reports whether what is kept of a stage, or in flight to or from it, may be dropped.

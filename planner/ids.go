@@ -1,6 +1,15 @@
 package planner
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
 
 // Stable names: a checkpoint names what it holds by the stages of the script, so that a later run finds its own again, at
 // any parallelism and in a script that was edited elsewhere. Ordinals only tell equals apart.
@@ -87,13 +96,37 @@ func (o *Op) fit() string {
 	return ""
 }
 
+// connFit is the normalised text of what shapes the rows of a source and their order.
+func connFit(c *types.ConnArgs, def *spec.Conn) string {
+	args := *c
+	args.Args = maps.Clone(c.Args)
+	if def.Loose != nil {
+		for _, name := range def.Loose(c) {
+			delete(args.Args, name)
+		}
+	}
+	text := connText(&args)
+	sum := xxh3.New()
+	long := false
+	for _, name := range slices.Sorted(maps.Keys(args.Args)) { // what the text leaves out of long lists counts, too
+		if list, ok := args.Args[name].([]any); ok && len(list) > mostListed {
+			long = true
+			fmt.Fprintf(sum, "%s %v\n", name, list)
+		}
+	}
+	if long {
+		text += fmt.Sprintf(" %016x", sum.Sum64())
+	}
+	return text
+}
+
 func (l *lowerer) name(p *Physical) {
 	x := nameAll(p)
 	for g, to := range l.groups {
 		to.ID = x.groups[g]
 		if g.Scan != nil {
 			to.Kind = g.Scan.Source.Conn.Name
-			to.Fit = connText(g.Scan.Source.Conn) + " schema " + g.Scan.Source.Schema.String()
+			to.Fit = connFit(g.Scan.Source.Conn, l.lib.ConnDef(to.Kind)) + " schema " + g.Scan.Source.Schema.String()
 		}
 	}
 	for e, to := range l.edges {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -200,6 +201,13 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 			drop[s] = true
 		}
 		l.Setup.From = &exec.Restore{Manifest: m, Read: store.Read, Drop: drop}
+		if unknown, kept := l.Setup.From.Unknown(); unknown != "" {
+			text := fmt.Sprintf("checkpoint %d keeps nothing of a stage %q that could be dropped.", m.ID, unknown)
+			if s := syntax.Suggest(unknown, kept); s != "" {
+				text += fmt.Sprintf(" Did you mean `%s`?", s)
+			}
+			return 0, &RefusedError{text + " It keeps something of " + strings.Join(kept, ", ")}
+		}
 	}
 	return store.NextID()
 }

@@ -36,12 +36,15 @@ func connText(c *types.ConnArgs) string {
 	return c.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
+// mostListed is how many elements of a list are printed.
+const mostListed = 4
+
 func anyText(v any) string {
 	switch x := v.(type) {
 	case string:
 		return fmt.Sprintf("%q", x)
 	case []any:
-		if len(x) > 4 {
+		if len(x) > mostListed {
 			return fmt.Sprintf("[%d items]", len(x))
 		}
 		parts := make([]string, len(x))

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
@@ -92,8 +93,12 @@ func (s *fileSink) lock(name string) error {
 	if !ok {
 		return nil
 	}
-	for range 3 {
+	for since := time.Now(); ; {
 		unlock, err := l.Lock(name)
+		if errors.Is(err, disk.ErrLocked) && time.Since(since) < dying {
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
 		if errors.Is(err, disk.ErrLocked) {
 			return &OutputError{s.path, errors.New("another run is writing it; wait for that one, or stop it, or write elsewhere")}
 		}
@@ -101,8 +106,10 @@ func (s *fileSink) lock(name string) error {
 			return nil
 		}
 		if _, err := s.env.FS.Stat(name); err != nil { // the run that had it has just removed it
-			unlock()
-			continue
+			if unlock(); time.Since(since) < dying {
+				continue
+			}
+			return nil
 		}
 		s.unlock = func() {
 			s.env.FS.Remove(name)
@@ -110,8 +117,10 @@ func (s *fileSink) lock(name string) error {
 		}
 		return nil
 	}
-	return nil
 }
+
+// dying is how long a process that was killed may hold its locks.
+const dying = time.Second
 
 // release lets other runs write the output.
 func (s *fileSink) release() {

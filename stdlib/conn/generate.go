@@ -57,6 +57,7 @@ var _ = define(spec.Conn{
 		}
 		return types.SourceInfo{Schema: g.schema, Time: g.time, Lag: g.clock.disorder, Bounded: g.count >= 0}, nil
 	},
+	Loose:   looseRate,
 	Reached: madeReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		g, err := newGenerator(s.Args)
@@ -68,6 +69,14 @@ var _ = define(spec.Conn{
 		}}.open(s)
 	},
 })
+
+// looseRate: the rate shapes event time where no step is given.
+func looseRate(a *types.ConnArgs) []string {
+	if a.Args["step"] == nil && strings.Contains(fmt.Sprint(a.Args["fields"]), "time") {
+		return nil
+	}
+	return []string{"rate"}
+}
 
 // generatedChunk is small enough that a batch of usual strings stays in the cache.
 const generatedChunk = 2048

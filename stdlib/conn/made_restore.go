@@ -35,6 +35,7 @@ func (t *madeTask) Save(w *checkpoint.Writer) error {
 		elapsed = s.scan.Env.Clock() - at
 	}
 	w.Int(elapsed)
+	w.Uint(math.Float64bits(s.rate))
 	s.relay.save(int(task), nil, w)
 	return nil
 }
@@ -45,8 +46,9 @@ type savedMaking struct {
 	tasks   []savedTask
 	places  []placed
 	done    progress
-	rows    int64              // that all tasks had sent
-	elapsed int64              // wall time that the rate had to keep pace with
+	rows    int64 // that all tasks had sent
+	elapsed int64 // wall time that the rate had to keep pace with
+	rate    float64
 	in      *checkpoint.Reader // the first task's, to note errors
 }
 
@@ -77,7 +79,7 @@ func loadMaking(sc *spec.Scan) (*savedMaking, error) {
 		x := savedTask{next: r.Int(), w: r.Int(), idle: r.Bool()}
 		v.tasks = append(v.tasks, x)
 		v.rows = addRows(v.rows, r)
-		v.elapsed = max(v.elapsed, r.Int())
+		v.elapsed, v.rate = max(v.elapsed, r.Int()), math.Float64frombits(r.Uint())
 		v.places = append(v.places, loadPlaces(r)...)
 		if x.next < 0 || x.next > mostEvents {
 			r.Fail("chunk %d", x.next)
@@ -98,9 +100,14 @@ func loadMaking(sc *spec.Scan) (*savedMaking, error) {
 // resume takes over what the tasks share.
 func (s *madeSplit) resume(v *savedMaking) error {
 	s.done = v.done
-	if v.elapsed > 0 { // the pace goes on as if no time had passed since
+	if v.elapsed > 0 && s.rate > 0 { // the pace goes on as if no time had passed since
 		now := s.scan.Env.Clock()
-		s.started.Store(now - v.elapsed)
+		elapsed := v.elapsed
+		if v.rate != s.rate { // and as if it had been this one
+			lo, _ := s.done.bounds()
+			elapsed = max(1, int64(float64(lo*s.made.chunk)/s.rate*1e9))
+		}
+		s.started.Store(now - elapsed)
 		s.emitted.Store(now)
 	}
 	s.relay.waiting = nil

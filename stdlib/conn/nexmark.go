@@ -60,6 +60,7 @@ var _ = define(spec.Conn{
 		}
 		return types.SourceInfo{Schema: n.schema, Time: "date_time", Lag: int64(time.Second), Bounded: n.model.events >= 0}, nil
 	},
+	Loose:   func(*types.ConnArgs) []string { return []string{"rate"} },
 	Reached: madeReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		n, err := newNexmark(s.Args)

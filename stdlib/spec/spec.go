@@ -129,6 +129,9 @@ type Conn struct {
 	Rewinds func(a *types.ConnArgs, env *exec.Env) bool
 	// Open opens a source for at most s.Width tasks; it returns one exec.Source a task, at least one.
 	Open func(s *Scan) ([]exec.Source, error)
+	// Loose names the parameters of a source's call that do not change which rows come in which order: they may change from
+	// run to run, and what the source has saved still fits. nil: none.
+	Loose func(a *types.ConnArgs) []string
 	// Reached tells how far a source had come from what its tasks have saved, as in Scan.Restore, for those who look into a
 	// checkpoint. It opens no input. The bytes may be damaged.
 	Reached func(saved []*checkpoint.Reader) (Reached, error)
