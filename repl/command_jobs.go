@@ -3,6 +3,7 @@ package repl
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,8 @@ var _ = command(Command{
 			s.Screen.Note("there is no job; .run starts the pipelines that write `into` something")
 			return nil
 		}
-		for _, j := range s.jobs {
+		jobs := slices.SortedFunc(slices.Values(s.jobs), func(a, b *sessionJob) int { return a.number - b.number })
+		for _, j := range jobs {
 			if err := j.write(s.Screen); err != nil {
 				return err
 			}

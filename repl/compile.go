@@ -30,6 +30,9 @@ func (s *Session) compile(typed string, others []statement, o planner.Options) (
 	if c != nil {
 		return c, nil
 	}
+	if s.forget(diags, o.Set) {
+		return s.compile(typed, others, o)
+	}
 	place := func(src *syntax.Source, span syntax.Span) (*syntax.Source, syntax.Span) {
 		if src == nil || src.Name != typedName {
 			return src, span

@@ -120,12 +120,8 @@ func (s *Session) start(name, text string, plan planner.Options, launch planner.
 		}
 		j.number = s.jobs[old].number
 	}
-	for _, x := range s.running() {
-		for _, o := range j.outputs {
-			if slices.Contains(x.outputs, o) {
-				return nil, fmt.Errorf("%s writes %s already; stop it first, or write somewhere else", x, shown(o))
-			}
-		}
+	if err := s.free(j); err != nil {
+		return nil, err
 	}
 	host, _ := os.Hostname()
 	launch.Engine = s.opts.Version
@@ -144,6 +140,27 @@ func (s *Session) start(name, text string, plan planner.Options, launch planner.
 	s.jobs = append(s.jobs, j)
 	go s.attend(j)
 	return j, nil
+}
+
+// free checks that no other job writes what j would.
+func (s *Session) free(j *sessionJob) error {
+	for _, x := range s.running() {
+		for _, o := range j.outputs {
+			if slices.Contains(x.outputs, o) {
+				return fmt.Errorf("%s writes %s already; stop it first, or write somewhere else", x, shown(o))
+			}
+		}
+	}
+	return nil
+}
+
+// newest makes a job the one that commands act on.
+func (s *Session) newest(j *sessionJob) {
+	s.held.Lock()
+	defer s.held.Unlock()
+	if i := slices.Index(s.jobs, j); i >= 0 {
+		s.jobs = append(slices.Delete(s.jobs, i, i+1), j)
+	}
 }
 
 // dying is how long a process that was killed may hold its locks.

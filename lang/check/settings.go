@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,16 +30,15 @@ var settings = map[string]setting{
 	"checkpoint.dir":           {kind: types.String},
 }
 
+// Settings returns the keys of `set`, sorted.
+func Settings() []string { return slices.Sorted(maps.Keys(settings)) }
+
 // set checks `set KEY = VALUE`.
 func (c *checker) set(f *unit, s *syntax.Set) {
 	key := s.Key.Name
 	def, ok := settings[key]
 	if !ok {
-		var keys []string
-		for k := range settings {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
+		keys := Settings()
 		guess := didYouMean(key, keys)
 		help := ""
 		if guess == "" {
