@@ -26,7 +26,7 @@ var _ = command(Command{
 			return fmt.Errorf("cannot save %s: %w", path, plainError(err))
 		}
 		s.file = path
-		s.Screen.Note(fmt.Sprintf("saved %s to %s", statements(len(s.script.stmts)), path))
+		s.Screen.Note(fmt.Sprintf("saved %s to %s", counted(len(s.script.stmts), "statement"), path))
 		return nil
 	},
 	Complete: func(_ *Session, args []string) []string {

@@ -17,14 +17,15 @@ var _ = command(Command{
 		last := s.script.undo[n-1]
 		s.script = script{stmts: last.stmts, undo: s.script.undo[:n-1]}
 		s.typed = ""
-		s.Screen.Note(fmt.Sprintf("taken back: %s; the script has %s", last.what, statements(len(s.script.stmts))))
+		s.Screen.Note(fmt.Sprintf("taken back: %s; the script has %s", last.what, counted(len(s.script.stmts), "statement")))
 		return nil
 	},
 })
 
-func statements(n int) string {
+// counted is a number of things.
+func counted(n int, thing string) string {
 	if n == 1 {
-		return "1 statement"
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d statements", n)
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -49,12 +49,7 @@ func printedOnly(w *check.Write) bool { return w.Conn == nil }
 
 // line is the description in a line: "4 columns, updating, event time".
 func (d *description) line() string {
-	n := len(d.out.Schema.Fields)
-	columns := "columns"
-	if n == 1 {
-		columns = "column"
-	}
-	out := []string{fmt.Sprintf("%d %s", n, columns)}
+	out := []string{counted(len(d.out.Schema.Fields), "column")}
 	if d.out.Updating {
 		out = append(out, "updating")
 	}

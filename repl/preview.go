@@ -17,7 +17,7 @@ import (
 )
 
 // frame is how often the screen is drawn while rows come.
-const frame = 100 * time.Millisecond
+const frame = 50 * time.Millisecond
 
 // preview shows the rows of a pipeline until it ends or Ctrl-C is pressed. It runs the pipeline only: outputs that the
 // session's streams have on their way are not written, those that stand in the typed text are. It takes no checkpoints.
@@ -37,7 +37,7 @@ func (s *Session) preview(typed string, stmt syntax.Stmt, src *syntax.Source) er
 	if err != nil {
 		return err
 	}
-	s.last = x.text
+	s.last, s.typed = x.text, x.text
 	var out *check.Write
 	for _, w := range c.Script.Writes {
 		if w.Conn == nil {
@@ -63,6 +63,10 @@ func (s *Session) watch(c *planner.Compiled, v view.View) (stats *exec.Stats, st
 	defer f.leave()
 	env := s.env()
 	start := time.Now()
+	select {
+	case <-s.Screen.Interrupts(): // of what ran before
+	default:
+	}
 	job, err := exec.Start(context.Background(), c.Graph(s.lib.With(f.conn()), env), env, exec.Setup{})
 	if err != nil {
 		return nil, false, err
@@ -156,6 +160,9 @@ func (s *Session) sumUp(v view.View, stats *exec.Stats, took time.Duration, stop
 	}
 	if stopped {
 		text += ", stopped"
+	}
+	if h, ok := v.(interface{ Hidden() int }); ok && h.Hidden() > 0 {
+		text += fmt.Sprintf("; the terminal is too narrow for %s: select some, or .mode jsonl", counted(h.Hidden(), "column"))
 	}
 	s.Screen.Note(text)
 }

@@ -59,6 +59,7 @@ func TestPreview(t *testing.T) {
 	require.Equal(t, "{\"city\":\"Rome\"}\n", out, "_ is the last result")
 	out, _ = s.say(`|> derive m = 1`)
 	require.Equal(t, "{\"city\":\"Rome\",\"m\":1}\n", out, "a stage goes on with the last pipeline")
+	require.Equal(t, "visits |> where n > 5\n    |> select city\n|> derive m = 1", s.last)
 	out, _ = s.say(`visits |> where false`)
 	require.Empty(t, out)
 	out, _ = s.say(`visits |> aggregate n = count() by city emit changes |> where city == "Oslo"`)

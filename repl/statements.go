@@ -54,8 +54,9 @@ func (s *Session) statements(text string) error {
 			return err
 		}
 	}
-	last := tree.Stmts[len(tree.Stmts)-1].Range()
-	s.typed = text[last.Start.Offset:last.End.Offset]
+	if !bare(tree.Stmts[len(tree.Stmts)-1]) {
+		s.typed = add[len(add)-1].text
+	}
 	return nil
 }
 
@@ -146,10 +147,7 @@ func (s *Session) news(before *script, a statement) string {
 		text += ": " + d
 	}
 	if a.writes() {
-		text += ": .run starts it"
-		if findCommand("run") == nil {
-			text = strings.TrimSuffix(text, ": .run starts it") + " is part of the script"
-		}
+		text += " is part of the script"
 	}
 	if before.find(a) < 0 {
 		return text

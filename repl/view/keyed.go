@@ -40,7 +40,7 @@ type keptRow struct {
 func newKeyed(w io.Writer, o Options, s types.Schema) *keyed {
 	g := grid.New(s, false)
 	g.Color = o.Color
-	return &keyed{live: live{w: w, width: o.Width}, w: w, o: o, s: s, grid: g, rows: map[string]*keptRow{}}
+	return &keyed{live: newLive(w, o.Width), w: w, o: o, s: s, grid: g, rows: map[string]*keptRow{}}
 }
 
 // Add carries out the changes.
@@ -76,12 +76,21 @@ func (v *keyed) Add(b *vec.Batch) error {
 
 // lines are the first rows, in the order of their columns, and how many there are.
 func (v *keyed) lines(most int) (lines []string, all int64) {
-	rows := make([]*keptRow, 0, len(v.rows))
+	rows := make([]*keptRow, 0, min(len(v.rows), most+1)) // the first ones so far; sorted where others are left out
+	less := func(a, b *keptRow) int { return compareRows(a.vals, b.vals) }
 	for _, r := range v.rows {
-		rows = append(rows, r)
 		all += int64(r.n)
+		switch {
+		case len(v.rows) <= most:
+			rows = append(rows, r)
+		case len(rows) < most || less(r, rows[most-1]) < 0:
+			i, _ := slices.BinarySearchFunc(rows, r, less)
+			rows = slices.Insert(rows[:min(len(rows), most-1)], min(i, most-1), r)
+		}
 	}
-	slices.SortFunc(rows, func(a, b *keptRow) int { return compareRows(a.vals, b.vals) })
+	if len(v.rows) <= most {
+		slices.SortFunc(rows, less)
+	}
 	for _, r := range rows {
 		for range r.n {
 			if len(lines) == most {
@@ -95,7 +104,7 @@ func (v *keyed) lines(most int) (lines []string, all int64) {
 
 // Show draws the table anew.
 func (v *keyed) Show(status string) error {
-	if v.o.Width == 0 || v.counter.rows == 0 && status == "" {
+	if v.early() || v.counter.rows == 0 && status == "" {
 		return nil
 	}
 	room := max(v.o.Height-5, 3) // the header, a line for what is left out, the status, the prompt's
@@ -190,3 +199,6 @@ func order(greater, less bool) int {
 	}
 	return 0
 }
+
+// Hidden returns how many columns the terminal has no room for.
+func (v *keyed) Hidden() int { return v.grid.Hidden() }

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"time"
 )
+
+// frame is how often a terminal is drawn at most.
+const frame = 100 * time.Millisecond
 
 // live is the end of what a terminal shows, drawn again and again: a status line, or a table that changes. What is written
 // through it comes above it.
@@ -13,7 +17,14 @@ type live struct {
 	width int // of the terminal; 0: there is none, and nothing is drawn
 	lines int // of the picture that stands there, all but the last end with a newline
 	shown string
+	every time.Duration // a picture stands at least so long
+	drawn time.Time
 }
+
+func newLive(w io.Writer, width int) live { return live{w: w, width: width, every: frame} }
+
+// early reports whether it is too early for another picture.
+func (l *live) early() bool { return l.width == 0 || l.lines > 0 && time.Since(l.drawn) < l.every }
 
 // above writes text where the picture is; the picture is gone then.
 func (l *live) above(text []byte) error {
@@ -39,7 +50,7 @@ func (l *live) clear() string {
 
 // draw shows a picture of lines that fit the terminal, the last one without a newline.
 func (l *live) draw(picture []byte) error {
-	if l.width == 0 || string(picture) == l.shown {
+	if l.early() || string(picture) == l.shown {
 		return nil
 	}
 	text := append([]byte(nil), picture...)
@@ -50,6 +61,7 @@ func (l *live) draw(picture []byte) error {
 	if len(picture) == 0 {
 		l.lines = 0
 	}
+	l.drawn = time.Now()
 	_, err := l.w.Write(text)
 	return err
 }

@@ -14,8 +14,7 @@ const (
 	ringRows    = 1000                  // rows that wait to be drawn on a terminal
 	decideRows  = 1000                  // of which the widths of columns are taken
 	decideWait  = 50 * time.Millisecond // for so many rows
-	frame       = 100 * time.Millisecond
-	headerEvery = 10 // screenfuls after which the names of the columns come again
+	headerEvery = 10                    // screenfuls after which the names of the columns come again
 )
 
 // scroll is a table whose rows scroll. Without a terminal all rows are drawn. On a terminal a long result that comes at
@@ -31,7 +30,7 @@ type scroll struct {
 	waiting []string // lines of cells that are not drawn
 	skipped int64    // rows before them that are left out
 	since   time.Time
-	drawn   time.Time // when the last rows were
+	rolled  time.Time // when the last rows were drawn
 	below   int       // rows since the last header
 	first   bool      // nothing has been drawn yet
 	pager   io.WriteCloser
@@ -42,7 +41,7 @@ func newScroll(w io.Writer, o Options, s types.Schema) *scroll {
 	changes := o.Updating || o.Mode == Changes
 	g := grid.New(s, changes)
 	g.Color = o.Color
-	return &scroll{live: live{w: w, width: o.Width}, w: w, o: o, grid: g, changes: changes, first: true}
+	return &scroll{live: newLive(w, o.Width), w: w, o: o, grid: g, changes: changes, first: true}
 }
 
 func (v *scroll) terminal() bool { return v.o.Width > 0 }
@@ -98,7 +97,7 @@ func (v *scroll) Show(status string) error {
 	case !v.grid.Decided() && len(v.waiting) < decideRows:
 		due = due && now.Sub(v.since) >= decideWait
 	case v.terminal():
-		due = due && now.Sub(v.drawn) >= frame
+		due = due && now.Sub(v.rolled) >= frame
 	}
 	if due {
 		if n := len(v.waiting) - v.screenful(); v.terminal() && n > 0 && !v.first {
@@ -108,7 +107,7 @@ func (v *scroll) Show(status string) error {
 		if err := v.draw(); err != nil {
 			return err
 		}
-		v.drawn = now
+		v.rolled = now
 	}
 	if !v.terminal() || now.Sub(v.since) < 2*decideWait && v.rows > 0 && v.first {
 		return nil
@@ -158,3 +157,6 @@ func (v *scroll) End() error {
 	}
 	return err
 }
+
+// Hidden returns how many columns the terminal has no room for.
+func (v *scroll) Hidden() int { return v.grid.Hidden() }

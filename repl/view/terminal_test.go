@@ -60,6 +60,7 @@ func TestLeftOut(t *testing.T) {
 // A table is drawn in place: what was there is cleared first.
 func TestInPlace(t *testing.T) {
 	out, v := terminal(t, Options{Mode: Table, Updating: true})
+	v.(*keyed).every = 0
 	require.NoError(t, v.Show("waits"))
 	require.Equal(t, "waits", out.String())
 	out.Reset()
@@ -78,6 +79,7 @@ func TestInPlace(t *testing.T) {
 	require.NoError(t, v.Add(numbered(10, 50)))
 	require.NoError(t, v.Show("s"))
 	require.Contains(t, out.String(), "… 44 more\n")
+	require.Contains(t, out.String(), "city 10      10\ncity 11      11\n", "the first ones in their order")
 	out.Reset()
 	require.NoError(t, v.End())
 	require.Equal(t, 51+2, strings.Count(out.String(), "\n"))

@@ -25,6 +25,7 @@ type Grid struct {
 	right []bool // numbers
 	width []int  // nil before it is known
 	limit []int  // where columns were cut to fit the terminal, else 0
+	drawn int    // columns that are drawn; those behind them have no place on the terminal
 }
 
 // New returns the grid of rows of a schema; with changes the kind of change is the first column.
@@ -61,12 +62,16 @@ func (g *Grid) Decide(lines []string, columns int) {
 			g.width[i] = max(g.width[i], Width(cell))
 		}
 	}
+	g.drawn = len(g.width)
 	if columns > 0 {
 		g.fit(columns)
 	}
 }
 
-// fit cuts the widest columns until the table fits, or nothing is left to cut.
+// Hidden returns how many columns have no place on the terminal.
+func (g *Grid) Hidden() int { return len(g.width) - g.drawn }
+
+// fit cuts the widest columns until the table fits; where nothing is left to cut, the last columns are left out.
 func (g *Grid) fit(columns int) {
 	total := len(gap) * (len(g.width) - 1)
 	for _, w := range g.width {
@@ -80,11 +85,17 @@ func (g *Grid) fit(columns int) {
 			}
 		}
 		if widest < 0 {
-			return
+			break
 		}
 		g.width[widest]--
 		g.limit[widest] = g.width[widest]
 		total--
+	}
+	for g.drawn = len(g.width); g.drawn > 1 && total > columns; g.drawn-- {
+		if g.drawn == len(g.width) {
+			total += len(gap) + 1 // for what stands in their place
+		}
+		total -= g.width[g.drawn-1] + len(gap)
 	}
 }
 
@@ -100,7 +111,7 @@ func (g *Grid) AppendHeader(dst []byte) []byte {
 
 // AppendLine appends a line of cells, aligned. A cell that is wider than those that decided is drawn whole.
 func (g *Grid) AppendLine(dst []byte, line string) []byte {
-	for i, width := range g.width {
+	for i, width := range g.width[:g.drawn] {
 		var cell string
 		cell, line = nextCell(line)
 		isNull := cell == nullCell
@@ -122,9 +133,12 @@ func (g *Grid) AppendLine(dst []byte, line string) []byte {
 		} else {
 			dst = append(dst, cell...)
 		}
-		if !g.right[i] && i < len(g.width)-1 {
+		if !g.right[i] && i < len(g.width)-1 { // the last one is not filled up
 			dst = appendBlanks(dst, pad)
 		}
+	}
+	if g.drawn < len(g.width) {
+		dst = append(dst, gap+ellipse...)
 	}
 	return append(dst, '\n')
 }

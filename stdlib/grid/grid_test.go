@@ -63,3 +63,21 @@ func TestNulls(t *testing.T) {
 	g.Color = true
 	require.Equal(t, "city      n\n────  ─────\n\x1b[2mnull\x1b[22m   \x1b[2mnull\x1b[22m\nnull  12345\n", draw())
 }
+
+// Where the terminal is too narrow for all columns the last ones are left out.
+func TestHidden(t *testing.T) {
+	var fields []types.Field
+	line := ""
+	for i := range 6 {
+		fields = append(fields, types.Field{Name: fmt.Sprintf("column_%d", i), Type: types.T(types.Int)})
+		line += fmt.Sprintf("%d\t", 1000*i)
+	}
+	g := New(types.NewSchema(fields...), false)
+	g.Decide([]string{strings.TrimSuffix(line, "\t") + "\n"}, 40)
+	require.Equal(t, 3, g.Hidden())
+	require.Equal(t, "column_0  column_1  column_2  …\n────────  ────────  ────────  …\n", string(g.AppendHeader(nil)))
+	g.Decide(nil, 3)
+	require.Equal(t, 5, g.Hidden())
+	g.Decide(nil, 58)
+	require.Equal(t, 0, g.Hidden())
+}
