@@ -10,6 +10,7 @@ type Args struct {
 	Command *Command
 	Pos     []string          // those that are no flags
 	Flags   map[string]string // by name with dashes; "" for those without a value. Of a flag given twice it is the last value
+	Where   string            // the condition behind the word where; "" if there is none
 	all     map[string][]string
 }
 
@@ -52,6 +53,12 @@ func (c *Command) parse(rest string) (*Args, error) {
 			return nil, a.Usage("%v", err)
 		}
 		rest = after
+		if c.Where && word == "where" && !quoted {
+			if a.Where = strings.TrimSpace(rest); a.Where == "" {
+				return nil, a.Usage("the condition behind where is missing")
+			}
+			break
+		}
 		if quoted || len(word) < 2 || word[0] != '-' || word[1] >= '0' && word[1] <= '9' {
 			a.Pos = append(a.Pos, word)
 			continue

@@ -20,7 +20,9 @@ type Command struct {
 	Flags   []Flag
 	// Tail says that the last argument takes the rest of the line as it stands: an expression.
 	Tail bool
-	Run  func(s *Session, a *Args) error
+	// Where says that `where EXPR` may stand at the end. Flags stand before it.
+	Where bool
+	Run   func(s *Session, a *Args) error
 	// Complete returns what may stand for the last of args; nil: nothing is offered.
 	Complete func(s *Session, args []string) []string
 }

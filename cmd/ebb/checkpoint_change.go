@@ -29,7 +29,11 @@ func checkpointVerify() *cobra.Command {
 				return inspected(err)
 			}
 			defer f.Close()
-			return inspected(f.PrintVerify(p, func(text string) { fmt.Fprintln(os.Stderr, text) }))
+			sum, err := f.PrintVerify(p, func(text string) { fmt.Fprintln(os.Stderr, "ebb: "+text) })
+			if sum != "" {
+				fmt.Fprintln(os.Stderr, sum)
+			}
+			return inspected(err)
 		},
 	}
 	outputFlag(cmd, &output)

@@ -7,8 +7,9 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// PrintVerify reads every byte and compares the checksums. It lists the checkpoints and whether each is whole.
-func (f *Folder) PrintVerify(p *Printer, note func(string)) error {
+// PrintVerify reads every byte and compares the checksums. It lists the checkpoints and whether each is whole, and returns
+// the sum in words if all are.
+func (f *Folder) PrintVerify(p *Printer, note func(string)) (sum string, err error) {
 	var total int64
 	damage := f.Verify(func(_, t int64) { total = t })
 	broken := map[checkpoint.ID]string{}
@@ -30,20 +31,23 @@ func (f *Folder) PrintVerify(p *Printer, note func(string)) error {
 		return "damaged"
 	}}, {"why", types.String, nil}}
 	if err := p.list(fields, rows); err != nil {
-		return err
+		return "", err
 	}
 	for _, l := range f.LeftOut() {
-		note("ebb: " + l.String())
+		note(l.String())
 	}
 	if len(damage) == 0 {
-		note(fmt.Sprintf("%d checkpoints, %s: all whole", len(f.All), Size(total)))
-		return nil
+		return fmt.Sprintf("%d checkpoints, %s: all whole", len(f.All), Size(total)), nil
 	}
 	for _, d := range damage {
-		note("ebb: " + d.String())
+		note(d.String())
 	}
 	if len(broken) == 0 {
-		return fmt.Errorf("bytes in %s are damaged that no checkpoint needs; all %d checkpoints are whole", f.Dir, len(f.All))
+		return "", fmt.Errorf("bytes in %s are damaged that no checkpoint needs; all %d checkpoints are whole", f.Dir, len(f.All))
 	}
-	return fmt.Errorf("%d of %d checkpoints in %s are damaged; `ebb run --from ID` goes on from one that is whole", len(broken), len(f.All), f.Dir)
+	goOn := "`ebb run --from ID`"
+	if f.Stay {
+		goOn = ".rollback ID"
+	}
+	return "", fmt.Errorf("%d of %d checkpoints in %s are damaged; %s goes on from one that is whole", len(broken), len(f.All), f.Dir, goOn)
 }

@@ -1,0 +1,42 @@
+package repl
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+)
+
+var _ = command(Command{
+	Name: "checkpoint", Args: "[NAME] [-j JOB]", Group: "time travel", Most: 1,
+	Summary: "take a checkpoint of a job now; with a name it is kept",
+	Text:    "It is there when the command returns: durable, with its outputs committed. Also a job that is paused takes checkpoints.",
+	Flags:   []Flag{jobFlag},
+	Run: func(s *Session, a *Args) error {
+		j, err := s.live(a)
+		if err != nil {
+			return err
+		}
+		if name := a.Arg(0); name != "" && j.Folder() != "" {
+			if f, err := s.folder(a); err == nil { // the first checkpoint makes the folder
+				err = f.Nameable(0, name)
+				f.Close()
+				if err != nil {
+					return err
+				}
+			}
+		}
+		var m *checkpoint.Manifest
+		err = s.wait(j, func() (err error) { m, err = j.Checkpoint(a.Arg(0)); return err })
+		if err != nil {
+			return err
+		}
+		name := ""
+		if m.Name != "" {
+			name = " (" + m.Name + ")"
+		}
+		_, err = fmt.Fprintf(s.Screen, "checkpoint %d%s: took %s, state %s, %s in flight, after row %s of the input\n", m.ID, name,
+			span(time.Duration(m.Durable-m.Created)), size(m.StateBytes), plural(m.FlightRows, "row"), count(m.Stats["rows_in"]))
+		return err
+	},
+})
