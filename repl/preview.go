@@ -146,11 +146,11 @@ func (s *Session) sumUp(v view.View, stats *exec.Stats, took time.Duration, stop
 	if rows == 1 {
 		text = "1 row"
 	}
-	if left > 0 {
-		text += fmt.Sprintf(", %s of them not shown", view.Count(left))
-	}
 	if s.timer != turnedOff {
 		text += " in " + view.Span(took)
+	}
+	if left > 0 {
+		text += fmt.Sprintf(", %s of them not shown", view.Count(left))
 	}
 	if n := stats.LateDropped.Load(); n > 0 {
 		text += fmt.Sprintf(", %s late and dropped", view.Count(n))

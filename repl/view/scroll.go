@@ -54,7 +54,14 @@ func (v *scroll) Add(b *vec.Batch) error {
 	if len(v.waiting) == 0 {
 		v.since = time.Now()
 	}
-	for i := range b.Rows() {
+	from := 0
+	if v.terminal() && !v.first && v.pager == nil { // no more than a screenful of them can be drawn
+		if from = max(0, b.Rows()-v.screenful()); from > 0 {
+			v.skipped += int64(from + len(v.waiting))
+			v.waiting = v.waiting[:0]
+		}
+	}
+	for i := from; i < b.Rows(); i++ {
 		v.text = grid.AppendCells(v.text[:0], b, b.Row(i), v.changes)
 		v.waiting = append(v.waiting, string(v.text))
 	}

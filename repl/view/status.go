@@ -20,7 +20,7 @@ func Status(s *exec.Stats, start, now time.Time) string {
 		at := time.Unix(0, w).UTC()
 		t += ", watermark " + at.Format("2006-01-02T15:04:05Z")
 		if s.Unbounded.Load() {
-			t += " lag " + now.Sub(at).Round(time.Second).String()
+			t += " lag " + Span(now.Sub(at).Round(time.Second))
 		}
 	}
 	if n := s.Late.Load(); n > 0 {
