@@ -19,6 +19,9 @@ import (
 
 const prompt = "ebb> "
 
+// showSessions tells to print what the sessions of the pages show instead of comparing it, for whoever writes a page.
+var showSessions = os.Getenv("EBB_SHOW_SESSIONS") != ""
+
 // TestSessions runs the `session` blocks of README.md and docs/*.md: all blocks of a page are one session. What a line
 // after the prompt shows must be the lines below it. In those, … stands for any text of a line, and a line of … alone for
 // any lines: what depends on the clock. Blocks with a file name are written when the session comes to them, the commands
@@ -51,6 +54,11 @@ func TestSessions(t *testing.T) {
 				case kind == "session":
 					told(t, s, screen, body)
 				case kind == "console" && filepath.Base(page) != "README.md":
+					if showSessions {
+						line, _, _ := strings.Cut(strings.TrimPrefix(body, "$ "), "\n")
+						fmt.Printf("$ %s\n%s", line, shell(t, dir, root, bin, line))
+						continue
+					}
 					console(t, body, dir, root, bin)
 				}
 			}
@@ -84,11 +92,11 @@ func told(t *testing.T, s *repl.Session, screen *recorder, body string) {
 			if err := s.Eval(input); err != nil {
 				screen.Note(err.Error())
 			}
-			if got = strings.TrimRight(screen.take(), "\n"); shows(got, want) || !looks.MatchString(input) || time.Now().After(deadline) {
+			if got = strings.TrimRight(screen.take(), "\n"); shows(got, want) || !looks.MatchString(input) || showSessions || time.Now().After(deadline) {
 				break
 			}
 		}
-		if os.Getenv("EBB_SHOW_SESSIONS") != "" {
+		if showSessions {
 			fmt.Printf("%s%s\n%s\n", prompt, input, got)
 			continue
 		}

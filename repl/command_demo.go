@@ -1,0 +1,59 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// demoScript is the job of .demo: an auction house that lives, ten thousand events a second.
+const demoScript = `source demo_bids = nexmark("bid", rate: 10_000)
+
+stream demo_hot = demo_bids
+    |> aggregate bids = count(), best = max(price), average = avg(price) by auction window tumbling(2s)
+    |> where bids >= 100
+
+demo_hot |> into csv("demo/hot.csv")
+`
+
+const demoHints = `The job runs now and takes checkpoints. Three things to try:
+  demo_bids |> where price > 90_000_000 |> select auction, bidder, price     rows as they come; Ctrl-C ends that
+  .plot bids over window.start of demo_hot                                   a live drawing of what the job computes
+  .checkpoint here; after a while .stop, then .run demo --from here          back in time, demo/hot.csv included
+.jobs shows how it does, .stop ends it; remove demo/ and .ebb/demo when you have seen enough.`
+
+var _ = command(Command{
+	Name: "demo", Group: "session",
+	Summary: "a live job to play with: an auction house, hot auctions in windows, into demo/hot.csv",
+	Text:    "It defines demo_bids and demo_hot, writes demo/hot.csv and runs as the job demo. It refuses to touch what is a person's.",
+	Run: func(s *Session, _ *Args) error {
+		if s.script.writes() {
+			return errors.New("the script of this session writes something already, and .demo would run that too: start another session for it")
+		}
+		for _, name := range []string{"demo_bids", "demo_hot"} {
+			if x := s.script.named(name); x != nil && !strings.Contains(demoScript, x.text) {
+				return fmt.Errorf("%s is yours: .demo would replace it; start another session for it", x.what)
+			}
+		}
+		for _, path := range []string{"demo", ".ebb/demo"} {
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("%s is there already: remove it, or start ebb in another folder", path)
+			}
+		}
+		if _, err := fmt.Fprint(s.Screen, demoScript, "\n"); err != nil {
+			return err
+		}
+		if err := s.statements(demoScript); err != nil {
+			return err
+		}
+		if err := os.Mkdir("demo", 0o777); err != nil {
+			return err
+		}
+		if err := s.run(".run demo"); err != nil {
+			return errors.Join(err, os.Remove("demo"))
+		}
+		_, err := fmt.Fprintln(s.Screen, demoHints)
+		return err
+	},
+})
