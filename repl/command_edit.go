@@ -104,9 +104,10 @@ func (s *Session) replace(name, text string) error {
 	before := s.script
 	s.script = *next
 	s.typed = ""
-	for _, a := range add {
+	looks := s.looks(add)
+	for k, a := range add {
 		if i := before.find(a); i < 0 || before.stmts[i].text != a.text {
-			s.Screen.Note(s.news(&before, a))
+			s.Screen.Note(s.news(&before, a, looks[k]))
 		}
 	}
 	for _, x := range before.stmts {

@@ -1,12 +1,18 @@
 package repl
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
 func TestModeAndTimer(t *testing.T) {
@@ -122,6 +128,37 @@ func TestSaveAndLoad(t *testing.T) {
 	require.Empty(t, s.script.stmts)
 	s.say(".load a.ebb")
 	s.refused(".save none/x.ebb", "cannot save none/x.ebb: no such file")
+}
+
+// Every script is saved as it was written.
+func TestSavedAsWritten(t *testing.T) {
+	files, err := filepath.Glob("../examples/*/*.ebb")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	lines := regexp.MustCompile(`\n{3,}`)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		tree, _ := syntax.Parse(f, string(text))
+		s := script{stmts: cut(tree)}
+		require.Equal(t, lines.ReplaceAllString(strings.TrimSpace(string(text))+"\n", "\n\n"), s.text(), f)
+	}
+}
+
+// A paste of many statements is one change, and quick.
+func TestLargePaste(t *testing.T) {
+	s := newSession(t, 80, Options{})
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "stream s%d = visits |> where n > %d\n", i, i)
+	}
+	start := time.Now()
+	_, notes := s.say(b.String() + visits)
+	t.Log(time.Since(start))
+	require.Less(t, time.Since(start), 5*time.Second)
+	require.Equal(t, 61, strings.Count(notes, "2 columns"))
+	s.say(".undo")
+	require.Empty(t, s.script.stmts)
 }
 
 func TestEdit(t *testing.T) {

@@ -18,12 +18,13 @@ var _ = command(Command{
 			return nil
 		}
 		var rows [][]any
-		for _, x := range s.script.stmts {
+		looks := s.looks(s.script.stmts)
+		for i, x := range s.script.stmts {
 			kind, name, _ := strings.Cut(x.what, " ")
 			if x.writes() {
 				kind, name = "pipeline", ""
 			}
-			rows = append(rows, []any{kind, name, s.look(x), firstLine(x.text)})
+			rows = append(rows, []any{kind, name, looks[i], firstLine(x.text)})
 		}
 		return s.table([]string{"kind", "name", "what", "text"}, rows)
 	},

@@ -33,16 +33,20 @@ func (s *Session) describe(name string) (*description, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := c.Script.Writes[0]
+	if name == "_" {
+		what = "the last result"
+	}
+	return describeWrite(what, c.Script.Writes[0]), nil
+}
+
+// describeWrite describes what a pipeline prints that is only a name.
+func describeWrite(what string, w *check.Write) *description {
 	d := &description{what: what, out: w.In, source: w.From.Source, stream: w.From.Stream}
-	// The pipeline that is only a name is made into a stream without stages.
+	// It is made into a stream without stages.
 	for d.stream != nil && len(d.stream.Stages) == 0 && len(d.stream.Feeds) == 0 {
 		d.source, d.stream = d.stream.From.Source, d.stream.From.Stream
 	}
-	if name == "_" {
-		d.what = "the last result"
-	}
-	return d, nil
+	return d
 }
 
 func printedOnly(w *check.Write) bool { return w.Conn == nil }
@@ -72,6 +76,36 @@ func (d *description) keys() []string {
 	var out []string
 	for _, k := range d.source.Key {
 		out = append(out, d.source.Schema.Fields[k].Name)
+	}
+	return out
+}
+
+// looks is one line about each statement: "4 columns, updating"; "" where there is nothing to say.
+func (s *Session) looks(list []statement) []string {
+	out := make([]string, len(list))
+	probe := ""
+	at := map[int]int{} // line of the probe → statement
+	for i, x := range list {
+		if x.flows() {
+			probe += types.QuoteName(x.name) + "\n"
+			at[strings.Count(probe, "\n")] = i
+		}
+	}
+	if probe == "" {
+		return out
+	}
+	if c, err := s.compile(probe, s.script.definitions(), planner.Options{Parallelism: 1, Set: s.opts.Plan.Set, Only: printedOnly}); err == nil {
+		for _, w := range c.Script.Writes {
+			if i, ok := at[w.Pos.Line]; ok {
+				out[i] = describeWrite(list[i].what, w).line()
+			}
+		}
+		return out
+	}
+	for _, i := range at { // one of them cannot be read: each by itself
+		if d, err := s.describe(list[i].name); err == nil {
+			out[i] = d.line()
+		}
 	}
 	return out
 }

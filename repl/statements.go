@@ -118,8 +118,9 @@ func (s *Session) define(typed string, add []statement) error {
 	}
 	before := s.script
 	s.script = *next
-	for _, a := range fresh {
-		s.Screen.Note(s.news(&before, a))
+	looks := s.looks(fresh)
+	for i, a := range fresh {
+		s.Screen.Note(s.news(&before, a, looks[i]))
 	}
 	s.changed()
 	return nil
@@ -140,14 +141,14 @@ func (s *Session) refuse(err error, add []statement) error {
 	return err
 }
 
-// news tells what a statement did.
-func (s *Session) news(before *script, a statement) string {
+// news tells what a statement did; look is what is known of it.
+func (s *Session) news(before *script, a statement, look string) string {
 	text := a.what
-	if d := s.look(a); d != "" {
-		text += ": " + d
+	if look != "" {
+		text += ": " + look
 	}
 	if a.writes() {
-		text += " is part of the script"
+		text += " is part of the script; .run starts it"
 	}
 	if before.find(a) < 0 {
 		return text
@@ -163,19 +164,6 @@ func (s *Session) news(before *script, a statement) string {
 		return fmt.Sprintf("%s (changed; 1 other uses it and is still right)", text)
 	}
 	return fmt.Sprintf("%s (changed; %d others use it and are still right)", text, len(users))
-}
-
-// look is one line about what a statement defines: "4 columns, updating"; "" if there is nothing to say.
-func (s *Session) look(a statement) string {
-	if !strings.HasPrefix(a.what, "stream ") && !strings.HasPrefix(a.what, "source ") {
-		return ""
-	}
-	d, err := s.describe(a.name)
-	if err != nil {
-		line, _, _ := strings.Cut(err.Error(), "\n")
-		return line
-	}
-	return d.line()
 }
 
 // expanded is a statement whose pipeline begins with `_`, with the last result in its place.
