@@ -42,8 +42,9 @@ func OS() *Env {
 
 // Splits names the splits of a job's sources, so that a row's position can be shown to people.
 type Splits struct {
-	mu    sync.Mutex
-	names map[[2]int]string
+	mu     sync.Mutex
+	names  map[[2]int]string
+	states []SplitState
 }
 
 // Name records that split (source, file) is called name, for example a path.

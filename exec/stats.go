@@ -9,6 +9,7 @@ type Stats struct {
 	SizeUnknown               atomic.Bool  // there are others: no part of the whole can be told
 	Unbounded                 atomic.Bool
 	Late, LateDropped, Errors atomic.Int64 // Late counts all late rows, LateDropped those that no target took
+	Rejected, Behind          Samples      // of the rows with errors, and of those that were late
 	Watermark                 atomic.Int64 // of the slowest sink or stage that looked last
 	InBefore, OutBefore       atomic.Int64 // the part of RowsIn and RowsOut that earlier runs counted, up to the checkpoint this one goes on from
 	Checkpoint                atomic.Int64 // the newest published; 0: none yet

@@ -322,6 +322,9 @@ func (t *chunkTask) sendNext(in *input, out *exec.Out) error {
 
 // advance sends the watermark, if it has moved. Splits that are not read yet hold it back.
 func (t *chunkTask) advance(high types.Instant, out *exec.Out) {
+	if t.Time != nil && t.file < len(t.files) {
+		t.Env.Splits.Report(t.Env.Now(), exec.SplitState{Source: t.Name, Name: t.files[t.file].name, High: high, Lag: t.Lag, IdleAfter: t.Idle, Unread: len(t.files) - 1 - t.file})
+	}
 	if t.Time == nil || high == types.MinInstant || t.file != len(t.files)-1 {
 		return
 	}

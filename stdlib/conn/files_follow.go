@@ -50,6 +50,10 @@ type followed struct {
 	feed  *feed
 	high  types.Instant
 	since types.Instant // when its last rows came
+
+	told     bool // what follows was reported to people
+	toldHigh types.Instant
+	toldIdle bool
 }
 
 func openFollow(s *scan, exts []string) (*followTask, error) {
@@ -160,10 +164,11 @@ func (t *followTask) of(in *input) *followed {
 
 // advance sends the watermark: the lowest of the splits that are not idle, the highest if all are.
 func (t *followTask) advance(out *exec.Out) {
+	now := t.Env.Clock()
+	t.report(now)
 	if t.Time == nil {
 		return
 	}
-	now := t.Env.Clock()
 	w, top, active := types.MaxInstant, types.MinInstant, 0
 	for _, f := range t.feeds {
 		x := behind(f.high, t.Lag)
@@ -184,6 +189,18 @@ func (t *followTask) advance(out *exec.Out) {
 	if active == 0 && t.Idle > 0 && !t.idle && len(t.feeds) > 0 {
 		t.idle = true
 		out.Idle(true)
+	}
+}
+
+// report tells people how the splits stand.
+func (t *followTask) report(now int64) {
+	for _, f := range t.feeds {
+		idle := t.Idle > 0 && now-f.since >= t.Idle && t.cur != f.feed
+		if f.told && f.high == f.toldHigh && idle == f.toldIdle {
+			continue
+		}
+		f.told, f.toldHigh, f.toldIdle = true, f.high, idle
+		t.Env.Splits.Report(t.Env.Now(), exec.SplitState{Source: t.Name, Name: f.name, High: f.high, Lag: t.Lag, IdleAfter: t.Idle, Idle: idle})
 	}
 }
 

@@ -170,7 +170,15 @@ func (t *madeTask) Close() error { return nil }
 func (t *madeTask) rest(now int64, out *exec.Out) {
 	if d := t.split.scan.Idle; d > 0 && !t.idle && now-t.split.emitted.Load() >= d {
 		t.idle = true
+		t.report(types.MinInstant)
 		out.Idle(true)
+	}
+}
+
+// report tells people how the split stands.
+func (t *madeTask) report(high types.Instant) {
+	if s := t.split.scan; s.Time != nil {
+		s.Env.Splits.Report(s.Env.Now(), exec.SplitState{Source: s.Name, High: high, Lag: s.Lag, IdleAfter: s.Idle, Idle: t.idle})
 	}
 }
 
@@ -246,6 +254,7 @@ func (t *madeTask) emit(rows int64, high types.Instant, out *exec.Out) error {
 		}
 	}
 	out.Emit(b)
+	t.report(high)
 	if s.Time != nil {
 		if w := behind(high, s.Lag); w > t.marked {
 			t.marked = w

@@ -16,7 +16,7 @@ type deal struct {
 }
 
 func newDeal(c *spec.StageContext, cs *calls, self exec.Drainer) deal {
-	return deal{passing: newPassing(c, self), late: lateness{port: c.LatePort, stats: c.Env.Stats}, panes: newPanes(newGrid(c.Args.Window), keyTypes(c.Args), cs.words)}
+	return deal{passing: newPassing(c, self), late: newLateness(c), panes: newPanes(newGrid(c.Args.Window), keyTypes(c.Args), cs.words)}
 }
 
 // dealt forgets the rows of the batch at hand.

@@ -122,9 +122,22 @@ func keyTypes(a *types.StageArgs) []types.Type {
 
 // lateness takes late rows aside: it counts them and sends them, as they came, to the port of late rows.
 type lateness struct {
-	port  int
-	stats *exec.Stats
-	rows  []uint32
+	port   int
+	env    *exec.Env
+	stage  string
+	fields []types.Field // of the rows; nil: they have been aggregated before
+	rows   []uint32
+}
+
+func newLateness(c *spec.StageContext) lateness {
+	l := lateness{port: c.LatePort, env: c.Env, stage: c.Args.Name}
+	if p := c.Args.Pos.String(); p != "" {
+		l.stage = p + ": " + l.stage
+	}
+	if !c.Partial {
+		l.fields = c.In[0].Schema.Fields
+	}
+	return l
 }
 
 func (l *lateness) add(r uint32) { l.rows = append(l.rows, r) }
@@ -134,11 +147,12 @@ func (l *lateness) send(b *vec.Batch, out *exec.Out) {
 	if len(l.rows) == 0 {
 		return
 	}
-	if l.stats != nil {
-		l.stats.Late.Add(int64(len(l.rows)))
+	if s := l.env.Stats; s != nil {
+		s.Late.Add(int64(len(l.rows)))
 		if l.port == 0 {
-			l.stats.LateDropped.Add(int64(len(l.rows)))
+			s.LateDropped.Add(int64(len(l.rows)))
 		}
+		sampleLate(l.env, l.stage, l.fields, b, l.rows)
 	}
 	if l.port > 0 {
 		out.EmitTo(l.port, b.Select(append([]uint32(nil), l.rows...)))

@@ -23,7 +23,7 @@ type ordered struct {
 }
 
 func newOrdered(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *ordered {
-	s := &ordered{spans: newSpans(c, in, cs, out), timed: c.In[0].Time, late: lateness{port: c.LatePort, stats: c.Env.Stats}}
+	s := &ordered{spans: newSpans(c, in, cs, out), timed: c.In[0].Time, late: newLateness(c)}
 	s.passing = newPassing(c, s)
 	if w := c.Args.Window; w.Kind == types.CountWindow {
 		s.size = w.Size

@@ -31,7 +31,7 @@ type session struct {
 }
 
 func newSession(c *spec.StageContext, in *inputs, cs *calls, out *outputs) *session {
-	s := &session{spans: newSpans(c, in, cs, out), env: c.Env, since: types.MaxInstant, late: lateness{port: c.LatePort, stats: c.Env.Stats},
+	s := &session{spans: newSpans(c, in, cs, out), env: c.Env, since: types.MaxInstant, late: newLateness(c),
 		updating: c.Out.Updating, allow: c.Args.Late.Allow, every: c.Args.Emit.Every}
 	s.passing = newPassing(c, s)
 	s.early = s.updating && s.allow == 0 || c.Args.Emit.Changes

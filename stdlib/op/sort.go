@@ -44,7 +44,7 @@ var _ = define(spec.Stage{
 		return t
 	},
 	New: func(c *spec.StageContext) (exec.Operator, error) {
-		s := &sorter{cols: columnTypes(c.In[0].Schema), ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, stats: c.Env.Stats, window: -1}
+		s := &sorter{cols: columnTypes(c.In[0].Schema), ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, env: c.Env, stage: c.Args.Name, fields: c.In[0].Schema.Fields, window: -1}
 		if c.Args.Window != nil {
 			s.size, s.offset = c.Args.Window.Size, c.Args.Window.Offset
 		} else if c.In[0].Windowed && !c.In[0].Bounded {
@@ -71,7 +71,9 @@ type sorter struct {
 	ctx    *eval.Ctx
 	fail   spec.Fail
 	now    func() int64
-	stats  *exec.Stats
+	env    *exec.Env
+	stage  string
+	fields []types.Field
 	size   int64 // of the window; 0: none
 	offset int64
 	window int // column `window` of the input, -1: none
@@ -132,8 +134,9 @@ func (s *sorter) Process(_ int, b *vec.Batch, out *exec.Out) error {
 		r := b.Row(i)
 		end := s.end(b, r)
 		if s.size > 0 && b.Mark != nil && end <= b.Mark[r] {
-			s.stats.Late.Add(1)
-			s.stats.LateDropped.Add(1)
+			s.env.Stats.Late.Add(1)
+			s.env.Stats.LateDropped.Add(1)
+			sampleLate(s.env, s.stage, s.fields, b, []uint32{uint32(r)})
 			continue
 		}
 		if end != last {
