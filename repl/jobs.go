@@ -226,10 +226,11 @@ func (s *Session) attend(j *sessionJob) {
 	tick := time.NewTicker(sampled)
 	defer tick.Stop()
 	for {
-		j.meter.take(j.Totals())
+		t := j.Totals()
+		j.meter.take(t)
 		select {
 		case <-tick.C:
-			if text := j.silent.look(j); text != "" {
+			if text := j.silent.look(j, t, time.Now()); text != "" {
 				s.Screen.Note(text)
 			}
 			continue

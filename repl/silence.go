@@ -1,6 +1,44 @@
 package repl
 
-// silence notices a job that emits nothing though its windows should have closed.
-type silence struct{}
+import (
+	"fmt"
+	"sync"
+	"time"
 
-func (s *silence) look(*sessionJob) string { return "" }
+	"github.com/ebb-lang/ebb/repl/job"
+)
+
+// silence notices a job with windows that emits nothing for twice its largest window, though it has read rows. It says so
+// once, and again only after rows have come out.
+type silence struct {
+	mu    sync.Mutex
+	rows  int64 // that were out
+	since time.Time
+	told  bool
+}
+
+func (s *silence) look(j *sessionJob, t job.Totals, now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.since.IsZero() || t.RowsOut != s.rows || t.RowsIn == t.InBefore || j.State() != job.Running {
+		s.rows, s.since, s.told = t.RowsOut, now, false
+		return ""
+	}
+	if s.told {
+		return ""
+	}
+	longest := int64(0)
+	for _, w := range j.windows() {
+		longest = max(longest, w.Size)
+	}
+	quiet := now.Sub(s.since)
+	if longest == 0 || quiet < max(2*time.Duration(longest), 2*still) {
+		return ""
+	}
+	why := j.holds(now)
+	if why == "" {
+		return ""
+	}
+	s.told = true
+	return fmt.Sprintf("%s has emitted nothing for %s, with windows of %s\n%s", j, span(quiet), span(time.Duration(longest)), why)
+}
