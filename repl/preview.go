@@ -87,6 +87,7 @@ func (s *Session) watch(c *planner.Compiled, v view.View) (stats *exec.Stats, st
 
 // show draws rows until the run has ended; stopped says that it was told to before its end.
 func (s *Session) show(v view.View, f *feed, job *exec.Job, env *exec.Env, start time.Time) (stopped bool, err error) {
+	width, height := s.Screen.Size()
 	tick := time.NewTicker(frame)
 	defer tick.Stop()
 	for over := false; !over; {
@@ -96,6 +97,12 @@ func (s *Session) show(v view.View, f *feed, job *exec.Job, env *exec.Env, start
 				err = v.Show(view.Status(env.Stats, start, time.Now()))
 			}
 		case <-tick.C:
+			if r, ok := v.(view.Resizer); ok {
+				if w, h := s.Screen.Size(); w != width || h != height {
+					width, height = w, h
+					r.Resize(w, h)
+				}
+			}
 			err = v.Show(view.Status(env.Stats, start, time.Now()))
 		case <-job.Done():
 			for over = true; len(f.rows) > 0 && err == nil; {

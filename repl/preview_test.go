@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -207,3 +208,37 @@ func TestUsesOfFunctions(t *testing.T) {
 	s.refused(`let most = "six"`, "let most does not suit what uses it", "<stream b>:1:")
 	s.refused("fn visits(x: int) = x", "does not suit")
 }
+
+// A pager that takes no rows holds the source back, and one that is left ends the run.
+func TestPagerHoldsBack(t *testing.T) {
+	p := &stuckPager{left: make(chan struct{})}
+	s := newSession(t, 80, Options{Pager: func(int) (io.WriteCloser, error) { return p, nil }})
+	done := make(chan error)
+	go func() {
+		_, _, err := s.try(`nexmark("bid", events: 50_000_000) |> select price`)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Fatal("it did not wait for the pager", err)
+	case <-time.After(500 * time.Millisecond):
+	}
+	close(p.left)
+	select {
+	case err := <-done:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the run goes on though the pager was left")
+	}
+	require.True(t, p.closed)
+	notes := s.p.notes.String()
+	require.Regexp(t, `^[0-9.]+k? rows in .*, stopped\n$`, notes, "the source was held back")
+}
+
+type stuckPager struct {
+	left   chan struct{}
+	closed bool
+}
+
+func (p *stuckPager) Write([]byte) (int, error) { <-p.left; return 0, io.ErrClosedPipe }
+func (p *stuckPager) Close() error              { p.closed = true; return nil }

@@ -202,3 +202,9 @@ func order(greater, less bool) int {
 
 // Hidden returns how many columns the terminal has no room for.
 func (v *keyed) Hidden() int { return v.grid.Hidden() }
+
+// Resize fits the next picture.
+func (v *keyed) Resize(width, height int) {
+	v.o.Width, v.o.Height = width, height
+	v.live.width = width
+}

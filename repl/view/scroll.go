@@ -167,3 +167,13 @@ func (v *scroll) End() error {
 
 // Hidden returns how many columns the terminal has no room for.
 func (v *scroll) Hidden() int { return v.grid.Hidden() }
+
+// Resize lets the columns be fitted anew, with their names above them.
+func (v *scroll) Resize(width, height int) {
+	if width > 0 && v.o.Width > 0 && width != v.o.Width && v.pager == nil {
+		v.grid.Reset()
+		v.below = 0
+	}
+	v.o.Width, v.o.Height = width, height
+	v.live.width = width
+}

@@ -184,3 +184,20 @@ func TestPagerCommand(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, p)
 }
+
+// When the terminal becomes wider or narrower the columns are fitted anew, and named again.
+func TestResize(t *testing.T) {
+	out, v := terminal(t, Options{})
+	wide := vec.FromRows(cities, [][]any{{strings.Repeat("x", 60), int64(1)}})
+	require.NoError(t, v.Add(wide))
+	time.Sleep(decideWait)
+	require.NoError(t, v.Show(""))
+	require.Contains(t, out.String(), strings.Repeat("x", 31)+"…  ")
+	out.Reset()
+	v.(Resizer).Resize(80, 24)
+	require.NoError(t, v.Add(wide))
+	time.Sleep(frame)
+	require.NoError(t, v.Show(""))
+	require.True(t, strings.HasPrefix(out.String(), "city "), "%q", out.String())
+	require.Contains(t, out.String(), strings.Repeat("x", 60)+"  ")
+}

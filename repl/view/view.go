@@ -115,3 +115,9 @@ func Print(w io.Writer, o Options, s types.Schema, batches ...*vec.Batch) error 
 type counter struct{ rows, leftOut int64 }
 
 func (c *counter) Counts() (rows, leftOut int64) { return c.rows, c.leftOut }
+
+// A Resizer is a View that follows the size of the terminal.
+type Resizer interface {
+	// Resize says how large the terminal is now, in cells. What is drawn from now on is fitted to that.
+	Resize(width, height int)
+}

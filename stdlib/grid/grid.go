@@ -44,6 +44,9 @@ func New(s types.Schema, changes bool) *Grid {
 // Decided reports whether it is known how wide the columns are.
 func (g *Grid) Decided() bool { return g.width != nil }
 
+// Reset forgets how wide the columns are.
+func (g *Grid) Reset() { g.width = nil }
+
 // Decide takes the widths from lines of cells. The widest columns are cut until a line fits into so many columns of a
 // terminal; 0: they are not cut.
 func (g *Grid) Decide(lines []string, columns int) {
