@@ -17,12 +17,12 @@ import (
 	"github.com/ebb-lang/ebb/repl"
 )
 
-const prompt = "ebb> "
+const prompt, more = "ebb> ", "...> "
 
 // showSessions tells to print what the sessions of the pages show instead of comparing it, for whoever writes a page.
 var showSessions = os.Getenv("EBB_SHOW_SESSIONS") != ""
 
-// TestSessions runs the `session` blocks of README.md and docs/*.md: all blocks of a page are one session. What a line
+// TestSessions runs the `session` blocks of README.md and docs/*.md: all blocks of a page are one session, up to a .quit. What a line
 // after the prompt shows must be the lines below it. In those, … stands for any text of a line, and a line of … alone for
 // any lines: what depends on the clock. Blocks with a file name are written when the session comes to them, the commands
 // of console blocks are run there.
@@ -44,15 +44,17 @@ func TestSessions(t *testing.T) {
 			t.Chdir(dir)
 			require.NoError(t, os.Symlink(filepath.Join(root, "examples"), "examples"))
 			screen := &recorder{}
-			s := repl.New(screen, exec.OS, repl.Options{Output: "append"})
-			defer end(t, s)
+			s := begin(screen)
+			defer func() { end(t, s) }()
 			for _, b := range fence.FindAllStringSubmatch(string(text), -1) {
 				switch kind, name, body := b[1], b[2], b[3]; {
 				case name != "":
 					require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
 					require.NoError(t, os.WriteFile(name, []byte(body), 0o666))
 				case kind == "session":
-					told(t, s, screen, body)
+					if told(t, s, screen, body) {
+						s = begin(screen)
+					}
 				case kind == "console" && filepath.Base(page) != "README.md":
 					if showSessions {
 						line, _, _ := strings.Cut(strings.TrimPrefix(body, "$ "), "\n")
@@ -66,30 +68,36 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+func begin(screen *recorder) *repl.Session {
+	return repl.New(screen, exec.OS, repl.Options{Output: "append"})
+}
+
 // end ends a session as .quit does.
 func end(t *testing.T, s *repl.Session) {
 	err := s.Eval(".quit")
 	require.True(t, errors.Is(err, repl.ErrQuit), "%v", err)
-	if c, ok := any(s).(interface{ Close() error }); ok {
-		require.NoError(t, c.Close())
-	}
+	require.NoError(t, s.Close())
 }
 
 // told evaluates what is typed in a block and compares what is shown. A command that looks at a job is asked again for
-// some seconds: the job needs a moment to come to where the page finds it.
-func told(t *testing.T, s *repl.Session, screen *recorder, body string) {
+// some seconds: the job needs a moment to come to where the page finds it. Quit tells that the session has ended.
+func told(t *testing.T, s *repl.Session, screen *recorder, body string) (quit bool) {
 	t.Helper()
 	for _, part := range strings.Split("\n"+body, "\n"+prompt)[1:] {
 		lines := strings.Split(strings.TrimRight(part, "\n"), "\n")
 		input := lines[0]
-		for lines = lines[1:]; len(lines) > 0 && strings.HasPrefix(lines[0], strings.Repeat(".", len(prompt)-1)+" "); lines = lines[1:] {
+		for lines = lines[1:]; len(lines) > 0 && strings.HasPrefix(lines[0], more); lines = lines[1:] {
 			input += "\n" + lines[0][len(prompt):]
 		}
 		want := strings.Join(lines, "\n")
 		got := ""
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 			screen.take()
-			if err := s.Eval(input); err != nil {
+			err := s.Eval(input)
+			if errors.Is(err, repl.ErrQuit) {
+				quit, err = true, s.Close()
+			}
+			if err != nil {
 				screen.Note(err.Error())
 			}
 			if got = strings.TrimRight(screen.take(), "\n"); shows(got, want) || !looks.MatchString(input) || showSessions || time.Now().After(deadline) {
@@ -102,6 +110,7 @@ func told(t *testing.T, s *repl.Session, screen *recorder, body string) {
 		}
 		require.True(t, shows(got, want), "%s%s\nshows\n%s\nand not\n%s", prompt, input, got, want)
 	}
+	return quit
 }
 
 // looks are the commands that change nothing.
