@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/repl"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
@@ -55,9 +56,12 @@ func fixtures(t *testing.T) string {
 	return dir
 }
 
-// TestReferenceIsUpToDate compares docs/reference.md with what the definitions say.
+// TestReferenceIsUpToDate compares docs/reference.md and docs/repl.md with what the definitions say.
 func TestReferenceIsUpToDate(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference.md")
 	require.NoError(t, err)
 	require.Equal(t, stdlib.New().Reference(), string(text), "run `make gen`")
+	text, err = os.ReadFile("../../docs/repl.md")
+	require.NoError(t, err)
+	require.Equal(t, repl.Manual(), string(text), "run `make gen`")
 }

@@ -120,17 +120,14 @@ var looks = regexp.MustCompile(`^\.(jobs|watermark|errors|late|checkpoints|compa
 func shows(got, want string) bool {
 	var re strings.Builder
 	re.WriteString(`^`)
-	for i, line := range strings.Split(want, "\n") {
+	for _, line := range strings.Split(want, "\n") {
 		if strings.TrimSpace(line) == "…" {
 			re.WriteString(`(\n.*)*`)
 			continue
 		}
-		if i > 0 {
-			re.WriteString(`\n`)
-		}
-		re.WriteString(strings.ReplaceAll(regexp.QuoteMeta(strings.TrimRight(line, " ")), "…", ".*") + " *")
+		re.WriteString(`\n` + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimRight(line, " ")), "…", ".*") + " *")
 	}
-	ok, err := regexp.MatchString(re.String()+"$", got)
+	ok, err := regexp.MatchString(re.String()+"$", "\n"+got)
 	return err == nil && ok
 }
 

@@ -37,6 +37,9 @@ func (f *Folder) PrintVerify(p *Printer, note func(string)) (sum string, err err
 		note(l.String())
 	}
 	if len(damage) == 0 {
+		if len(f.All) == 1 {
+			return fmt.Sprintf("1 checkpoint, %s: whole", Size(total)), nil
+		}
 		return fmt.Sprintf("%d checkpoints, %s: all whole", len(f.All), Size(total)), nil
 	}
 	for _, d := range damage {
