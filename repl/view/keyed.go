@@ -127,18 +127,32 @@ func (v *keyed) table(lines []string, all int64) {
 	}
 }
 
-// End draws the table as it is in the end.
+// End draws the table as it is in the end: on a terminal a screenful, unless a pager shows it all.
 func (v *keyed) End() error {
 	most := keptRows
-	if v.o.Width > 0 {
-		most = ringRows
+	room := max(v.o.Height-5, 3)
+	var pager io.WriteCloser
+	if v.o.Width > 0 && len(v.rows) > room {
+		if most = room; v.o.Pager != nil {
+			var err error
+			if pager, err = v.o.Pager(); err != nil {
+				return err
+			}
+			most = keptRows
+		}
 	}
 	lines, all := v.lines(most)
 	v.counter.rows, v.leftOut = all, all-int64(len(lines))
 	v.grid.Decide(lines, v.o.Width)
 	v.text = v.text[:0]
 	v.table(lines, all)
-	return v.above(v.text)
+	if pager == nil {
+		return v.above(v.text)
+	}
+	err := v.above(nil)
+	pager.Write(v.text) // it fails when whoever looks has seen enough
+	pager.Close()
+	return err
 }
 
 // compareRows orders rows by their values, column by column; null comes last.

@@ -82,10 +82,16 @@ func TestInPlace(t *testing.T) {
 	require.Contains(t, out.String(), "city 10      10\ncity 11      11\n", "the first ones in their order")
 	out.Reset()
 	require.NoError(t, v.End())
-	require.Equal(t, 51+2, strings.Count(out.String(), "\n"))
+	require.Equal(t, 2+7+1, strings.Count(out.String(), "\n"), "a screenful stays")
 	rows, left := v.Counts()
 	require.EqualValues(t, 51, rows)
-	require.Zero(t, left)
+	require.EqualValues(t, 44, left)
+
+	var paged bytes.Buffer
+	_, v = terminal(t, Options{Mode: Table, Updating: true, Pager: func() (io.WriteCloser, error) { return closing{&paged}, nil }})
+	require.NoError(t, v.Add(numbered(10, 50)))
+	require.NoError(t, v.End())
+	require.Equal(t, 2+50, strings.Count(paged.String(), "\n"))
 }
 
 // A long table stays in bounds and stays right where rows that were not kept go away again.
