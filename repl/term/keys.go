@@ -1,0 +1,178 @@
+package term
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// keys stands between the terminal and the line editor. It takes pastes as one thing, and takes out what the library would
+// do harm with: Ctrl-Z stops the parent process, NUL ends the input, Delete on an empty line ends the session.
+type keys struct {
+	in    *os.File
+	folds *folds
+	clear func() // Ctrl-L
+	empty atomic.Bool
+	lost  atomic.Bool
+
+	once  sync.Once
+	gone  chan struct{}
+	want  chan struct{}
+	bytes chan []byte
+
+	held   []byte // the beginning of an escape sequence
+	ready  []byte // what has not been read yet
+	paste  []byte
+	inside bool
+}
+
+const mostPasted = 16 << 20
+
+func newKeys(in *os.File, f *folds, clear func()) *keys {
+	k := &keys{in: in, folds: f, clear: clear, gone: make(chan struct{}), want: make(chan struct{}), bytes: make(chan []byte)}
+	k.empty.Store(true)
+	go k.pump()
+	return k
+}
+
+// pump reads from the terminal when it is asked to, and never ahead: while something else runs the keys are not ours.
+func (k *keys) pump() {
+	for range k.want {
+		buf := make([]byte, 4096)
+		n, err := k.in.Read(buf)
+		if n == 0 || err != nil {
+			k.end()
+			return
+		}
+		select {
+		case k.bytes <- buf[:n]:
+		case <-k.gone:
+			return
+		}
+	}
+}
+
+func (k *keys) end() {
+	k.once.Do(func() {
+		k.lost.Store(true)
+		close(k.gone)
+	})
+}
+
+// Read implements io.Reader for the library.
+func (k *keys) Read(b []byte) (int, error) {
+	for len(k.ready) == 0 {
+		select {
+		case k.want <- struct{}{}:
+		case <-k.gone:
+			return 0, io.EOF
+		}
+		select {
+		case got := <-k.bytes:
+			k.take(got)
+		case <-k.gone:
+			return 0, io.EOF
+		}
+	}
+	n := copy(b, k.ready)
+	k.ready = k.ready[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (k *keys) Close() error { return nil }
+
+// sequences are what terminals send, and what it means to the library.
+var sequences = map[string]string{
+	"\x1b[1~": "\x01", "\x1b[7~": "\x01", "\x1b[4~": "\x05", "\x1b[8~": "\x05",
+	"\x1b[1;5C": "\x1bf", "\x1b[1;5D": "\x1bb", "\x1b[1;3C": "\x1bf", "\x1b[1;3D": "\x1bb",
+	"\x1b[3~": "delete", "\x1b[200~": "paste", "\x1b[201~": "",
+	"\x1b[2~": "", "\x1b[5~": "", "\x1b[6~": "", "\x1b[I": "", "\x1b[O": "",
+}
+
+var pasteEnd = []byte("\x1b[201~")
+
+func (k *keys) take(b []byte) {
+	b = append(k.held, b...)
+	k.held = nil
+	for len(b) > 0 {
+		if k.inside {
+			if i := bytes.Index(b, pasteEnd); i >= 0 {
+				k.add(b[:i])
+				b = b[i+len(pasteEnd):]
+				k.inside = false
+				k.ready = append(k.ready, k.folds.paste(string(k.paste))...)
+				k.paste = nil
+				continue
+			}
+			keep := 0 // a part of the mark at the end
+			for n := min(len(pasteEnd)-1, len(b)); n > 0; n-- {
+				if bytes.HasSuffix(b, pasteEnd[:n]) {
+					keep = n
+					break
+				}
+			}
+			k.add(b[:len(b)-keep])
+			k.held = bytes.Clone(b[len(b)-keep:])
+			return
+		}
+		switch c := b[0]; {
+		case c == 0 || c == 0x1a:
+			b = b[1:]
+		case c == 0x0c:
+			k.clear()
+			b = b[1:]
+		case c == 0x1b:
+			n, partial := k.escape(b)
+			if partial {
+				k.held = bytes.Clone(b)
+				return
+			}
+			b = b[n:]
+		default:
+			_, n := utf8.DecodeRune(b)
+			k.ready = append(k.ready, b[:n]...)
+			b = b[n:]
+		}
+	}
+}
+
+func (k *keys) add(b []byte) {
+	if len(k.paste)+len(b) <= mostPasted {
+		k.paste = append(k.paste, b...)
+	}
+}
+
+// escape takes an escape sequence and returns its length; partial if it may go on.
+func (k *keys) escape(b []byte) (n int, partial bool) {
+	if len(b) > 1 && b[1] == '[' {
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				n = i + 1
+				break
+			}
+		}
+		if n == 0 {
+			return 0, len(b) < 32
+		}
+		out, known := sequences[string(b[:n])]
+		switch {
+		case !known:
+			k.ready = append(k.ready, b[:n]...)
+		case out == "paste":
+			k.inside = true
+		case out == "delete":
+			if !k.empty.Load() {
+				k.ready = append(k.ready, 4)
+			}
+		default:
+			k.ready = append(k.ready, out...)
+		}
+		return n, false
+	}
+	k.ready = append(k.ready, b[0])
+	return 1, false
+}
