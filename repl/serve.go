@@ -26,15 +26,20 @@ type Editor interface {
 // again is how soon a second Ctrl-C on an empty line means that the session shall end.
 const again = 2 * time.Second
 
-// Serve runs a session on a terminal until it is left. The Screen of the session is the editor.
-func (s *Session) Serve(in Editor) {
+// Serve runs a session on a terminal until it is left; then jobs take their final checkpoints. The Screen of the session is the editor.
+func (s *Session) Serve(in Editor) error {
+	s.serve(in)
+	return s.end()
+}
+
+func (s *Session) serve(in Editor) {
 	var stopped time.Time
 	for {
 		typed, err := in.Read()
 		switch {
 		case errors.Is(err, term.ErrInterrupt):
 			if time.Since(stopped) < again {
-				if s.MayQuit() {
+				if s.mayQuit() {
 					return
 				}
 				stopped = time.Time{}
@@ -44,7 +49,7 @@ func (s *Session) Serve(in Editor) {
 			in.Note("Ctrl-D or .quit ends the session")
 			continue
 		case err != nil:
-			if in.Lost() || !errors.Is(err, io.EOF) || s.MayQuit() {
+			if in.Lost() || !errors.Is(err, io.EOF) || s.mayQuit() {
 				return
 			}
 			continue
@@ -85,9 +90,14 @@ func units(typed term.Input) []Statement {
 // A LineReader gives lines without their ends; io.EOF behind the last one, term.ErrInterrupt if the session shall end.
 type LineReader interface{ ReadLine() (string, error) }
 
-// Read runs the statements of a pipe. With keepGoing it goes on after an error. It returns whether there were errors; they
-// have been shown.
+// Read runs the statements of a pipe; then jobs take their final checkpoints. With keepGoing it goes on after an error. It
+// returns whether there were errors in statements; they have been shown.
 func (s *Session) Read(in LineReader, keepGoing bool) (failed bool, err error) {
+	failed, err = s.read(in, keepGoing)
+	return failed, errors.Join(err, s.end())
+}
+
+func (s *Session) read(in LineReader, keepGoing bool) (failed bool, err error) {
 	var l layout
 	do := func(list []Statement) (end bool) {
 		for _, st := range list {
@@ -135,13 +145,13 @@ func (s *Session) Do(st Statement, name string) (err error) {
 	}
 	err = s.Eval(text)
 	if wrong, ok := errors.AsType[*ScriptError](err); ok {
-		place(wrong.Diags, st.Line, name)
+		moveTo(wrong.Diags, st.Line, name)
 	}
 	return err
 }
 
-// place moves what is said about a typed text to where it stands in a larger one.
-func place(diags []check.Diagnostic, line int, name string) {
+// moveTo moves what is said about a typed text to where it stands in a larger one.
+func moveTo(diags []check.Diagnostic, line int, name string) {
 	moved := map[*syntax.Source]*syntax.Source{}
 	move := func(src **syntax.Source, span *syntax.Span) {
 		if *src == nil || (*src).Name != typedName {
@@ -182,4 +192,20 @@ func internalError(r any) error {
 		lines = lines[:12]
 	}
 	return fmt.Errorf("internal error: %v\nThis is a fault in Ebb; please report it with these lines. The session goes on.\n%s", r, strings.Join(lines, "\n"))
+}
+
+// mayQuit asks whether the session may end if jobs run.
+func (s *Session) mayQuit() bool {
+	if q, ok := any(s).(interface{ MayQuit() bool }); ok {
+		return q.MayQuit()
+	}
+	return true
+}
+
+// end ends the jobs of the session.
+func (s *Session) end() error {
+	if c, ok := any(s).(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }

@@ -47,6 +47,7 @@ type Session struct {
 	last    string    // the last pipeline that was shown: `_`
 	typed   string    // the last statement: what a line that begins with |> goes on with
 	comment string    // typed by itself: it goes with the next statement
+	known   known     // for completion
 	mode    view.Mode // of previews; "": by what is shown, and where
 	timer   switched
 	file    string // that was loaded or saved last

@@ -72,7 +72,7 @@ func rootCommand() *cobra.Command {
 		Use:   "ebb",
 		Short: "Stateful stream processing that one person can hold in their hands",
 		Long: "Stateful stream processing that one person can hold in their hands.\n\n" +
-			"`ebb run FILE` runs a script, `ebb doc` lists what the language offers. The interactive session comes in a later version.",
+			"`ebb run FILE` runs a script, `ebb doc` lists what the language offers. `ebb` alone starts an interactive session.",
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -81,7 +81,7 @@ func rootCommand() *cobra.Command {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
-			return cmd.Help()
+			return session("", "", false)
 		},
 	}
 	root.SetVersionTemplate(versionText())

@@ -90,8 +90,7 @@ func typed(o repl.Options, text string) error {
 			e.Note(err.Error())
 		}
 	}
-	s.Serve(e)
-	if err := s.Close(); err != nil {
+	if err := s.Serve(e); err != nil {
 		return &status{exitOutput, err}
 	}
 	return nil
@@ -113,16 +112,13 @@ func piped(o repl.Options, text string, keepGoing bool) error {
 	if text != "" {
 		if err := s.Do(repl.Statement{Text: text, Line: 1}, o.Name); err != nil && !errors.Is(err, repl.ErrQuit) {
 			fmt.Fprintln(os.Stderr, err)
-			return errors.Join(&status{code: exitScript}, s.Close())
+			return &status{code: exitScript}
 		}
 	}
 	failed, err := s.Read(p, keepGoing)
-	if e := s.Close(); e != nil {
-		return &status{exitOutput, e}
-	}
 	switch {
 	case err != nil:
-		return &status{exitFailed, fmt.Errorf("standard input: %w", err)}
+		return &status{exitOutput, err}
 	case failed:
 		return &status{code: exitScript}
 	}
