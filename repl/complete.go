@@ -72,9 +72,7 @@ func (s *Session) completeCommand(text string) (int, []string) {
 	}
 	if n := len(list); n > 0 {
 		if f := c.flag(list[n-1]); f != nil && f.Value == "JOB" {
-			if j, ok := any(s).(interface{ jobNames() []string }); ok {
-				return from, j.jobNames()
-			}
+			return from, s.jobNames()
 		}
 	}
 	var out []string

@@ -29,7 +29,7 @@ const again = 2 * time.Second
 // Serve runs a session on a terminal until it is left; then jobs take their final checkpoints. The Screen of the session is the editor.
 func (s *Session) Serve(in Editor) error {
 	s.serve(in)
-	return s.end()
+	return s.Close()
 }
 
 func (s *Session) serve(in Editor) {
@@ -39,7 +39,7 @@ func (s *Session) serve(in Editor) {
 		switch {
 		case errors.Is(err, term.ErrInterrupt):
 			if time.Since(stopped) < again {
-				if s.mayQuit() {
+				if s.MayQuit() {
 					return
 				}
 				stopped = time.Time{}
@@ -49,7 +49,7 @@ func (s *Session) serve(in Editor) {
 			in.Note("Ctrl-D or .quit ends the session")
 			continue
 		case err != nil:
-			if in.Lost() || !errors.Is(err, io.EOF) || s.mayQuit() {
+			if in.Lost() || !errors.Is(err, io.EOF) || s.MayQuit() {
 				return
 			}
 			continue
@@ -94,7 +94,7 @@ type LineReader interface{ ReadLine() (string, error) }
 // returns whether there were errors in statements; they have been shown.
 func (s *Session) Read(in LineReader, keepGoing bool) (failed bool, err error) {
 	failed, err = s.read(in, keepGoing)
-	return failed, errors.Join(err, s.end())
+	return failed, errors.Join(err, s.Close())
 }
 
 func (s *Session) read(in LineReader, keepGoing bool) (failed bool, err error) {
@@ -192,20 +192,4 @@ func internalError(r any) error {
 		lines = lines[:12]
 	}
 	return fmt.Errorf("internal error: %v\nThis is a fault in Ebb; please report it with these lines. The session goes on.\n%s", r, strings.Join(lines, "\n"))
-}
-
-// mayQuit asks whether the session may end if jobs run.
-func (s *Session) mayQuit() bool {
-	if q, ok := any(s).(interface{ MayQuit() bool }); ok {
-		return q.MayQuit()
-	}
-	return true
-}
-
-// end ends the jobs of the session.
-func (s *Session) end() error {
-	if c, ok := any(s).(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
 }

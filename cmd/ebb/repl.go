@@ -91,7 +91,7 @@ func typed(o repl.Options, text string) error {
 		}
 	}
 	if err := s.Serve(e); err != nil {
-		return &status{exitOutput, err}
+		return &status{exitFailed, err}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func typed(o repl.Options, text string) error {
 func piped(o repl.Options, text string, keepGoing bool) error {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	go func() {
 		<-signals
@@ -118,7 +118,7 @@ func piped(o repl.Options, text string, keepGoing bool) error {
 	failed, err := s.Read(p, keepGoing)
 	switch {
 	case err != nil:
-		return &status{exitOutput, err}
+		return &status{exitFailed, err}
 	case failed:
 		return &status{code: exitScript}
 	}

@@ -133,6 +133,9 @@ func (k *keys) take(b []byte) {
 			}
 			b = b[n:]
 		default:
+			if c > ' ' { // the library tells us so later
+				k.empty.Store(false)
+			}
 			_, n := utf8.DecodeRune(b)
 			k.ready = append(k.ready, b[:n]...)
 			b = b[n:]
