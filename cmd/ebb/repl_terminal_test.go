@@ -179,7 +179,7 @@ func TestTerminalEditing(t *testing.T) {
 	c.keys("\x12double")
 	c.shows("bck-i-search: double")
 	c.keys("\r")
-	c.shows("18")
+	c.shows("10")
 	c.prompt()
 	c.keys("\x04")
 	c.leaves()
