@@ -302,13 +302,8 @@ func TestTerminalLost(t *testing.T) {
 			c.run(".run")
 			c.keys("csv(\"orders.csv\") |> into csv(\"never.csv\")") // not run
 			time.Sleep(200 * time.Millisecond)
-			if how == "hangup" {
-				c.pty.Close()
-				c.cmd.Wait()
-			} else {
-				c.cmd.Process.Signal(syscall.SIGTERM)
-				c.leaves()
-			}
+			c.cmd.Process.Signal(map[string]os.Signal{"hangup": syscall.SIGHUP, "killed": syscall.SIGTERM}[how])
+			c.leaves()
 			require.NoFileExists(t, filepath.Join(c.dir, "never.csv"))
 			found, err := os.ReadDir(filepath.Join(c.dir, ".ebb", "repl"))
 			require.NoError(t, err)
