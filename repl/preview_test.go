@@ -242,3 +242,20 @@ type stuckPager struct {
 
 func (p *stuckPager) Write([]byte) (int, error) { <-p.left; return 0, io.ErrClosedPipe }
 func (p *stuckPager) Close() error              { p.closed = true; return nil }
+
+// Whatever is typed, the session answers and goes on.
+func TestOddInput(t *testing.T) {
+	s := newSession(t, 80, Options{})
+	s.say(visits)
+	s.say("visits |> limit 1")
+	s.refused("stream _ = visits", "give it another name")
+	for _, line := range []string{"_", "|>", "|> |> limit 1", "  ", "\t", "// only a remark", "/* open", "_ |> union _", "stream a = a", "stream b = _ |> tee",
+		"\x00", "\xff\xfe", "visits |> into _", "visits |> tee _ |> limit 1", ".schema @", ".schema _", ".schema \"a b\"", ".edit _", ".", "..", ".\"", "visits visits", "use \"\"",
+		"visits |> split { when n > 3 => big else => few }", "big", "_ |> limit", "visits |> limit 1 // remark", "|> select city", "test \"x\" { }", "set _ = 1",
+		strings.Repeat("(", 300), "visits |> where " + strings.Repeat("not ", 5000) + "true", "|> limit 2 |> into"} {
+		require.NotPanics(t, func() { s.try(line) }, line)
+		out, _, err := s.try("visits |> select city |> limit 1")
+		require.NoError(t, err, "after %q", line)
+		require.Contains(t, out, "Rome", "after %q", line)
+	}
+}

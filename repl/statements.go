@@ -33,6 +33,9 @@ func (s *Session) statements(text string) error {
 	}
 	var add []statement
 	for i, stmt := range tree.Stmts {
+		if parts[i].name == "_" {
+			return errors.New("`_` is the last result: give it another name")
+		}
 		if !bare(stmt) {
 			x, err := s.expanded(stmt, parts[i])
 			if err != nil {
