@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"sync/atomic"
+
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -19,6 +21,8 @@ type Out struct {
 	feed  *feed  // of a source: takes all that is emitted
 	fail  *error // of the task: the first error of an operator downstream
 	taps  func(port int, it Item)
+
+	tapped atomic.Pointer[[]*listener] // of the main output; see Run.Tap
 }
 
 // Emit sends rows to port 0.
@@ -31,6 +35,11 @@ func (o *Out) EmitTo(port int, b *vec.Batch) {
 	}
 	if o.taps != nil {
 		o.taps(port, Item{Kind: Rows, Batch: b})
+	}
+	if l := o.tapped.Load(); l != nil && port == 0 {
+		for _, f := range *l {
+			(*f)(b)
+		}
 	}
 	if o.feed != nil {
 		o.feed.push(port, Item{Kind: Rows, Batch: b})

@@ -13,7 +13,11 @@ import (
 // connText prints a connector call as a script would write it: its first parameter, then what differs from the defaults.
 func connText(c *types.ConnArgs) string {
 	var parts []string
-	for i, p := range stdlib.New().Conn(c.Name).Params {
+	sig := stdlib.New().Conn(c.Name)
+	if sig == nil { // of a program that runs scripts, such as a session
+		return types.QuoteName(c.Name) + "()"
+	}
+	for i, p := range sig.Params {
 		v, ok := c.Args[p.Name]
 		if !ok || reflect.DeepEqual(v, p.Default) {
 			continue

@@ -27,6 +27,7 @@ type sessionJob struct {
 	called  string
 	outputs []string // that it writes, as outputsOf names them
 	check   *check.Script
+	plan    *planner.Compiled
 	meter   meter
 	silent  silence
 	// expected tells that a person has asked for the end that comes next: it is not news.
@@ -112,7 +113,7 @@ func (s *Session) start(name, text string, plan planner.Options, launch planner.
 	if c == nil {
 		return nil, &job.ScriptError{Diags: diags}
 	}
-	j := &sessionJob{called: name, number: s.numbers + 1, outputs: outputsOf(c.Script), check: c.Script, quit: make(chan struct{})}
+	j := &sessionJob{called: name, number: s.numbers + 1, outputs: outputsOf(c.Script), check: c.Script, plan: c, quit: make(chan struct{})}
 	old := slices.IndexFunc(s.jobs, func(x *sessionJob) bool { return x.called == name })
 	if old >= 0 {
 		if x := s.jobs[old]; !x.State().Over() {
