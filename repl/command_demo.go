@@ -4,24 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"time"
 )
 
-// demoScript is the job of .demo: an auction house that lives, ten thousand events a second.
-const demoScript = `source demo_bids = nexmark("bid", rate: 10_000)
+// demoScript is the job of .demo: an auction house that lives, ten thousand events a second, from now on.
+func demoScript(now time.Time) string {
+	return fmt.Sprintf(`source demo_bids = nexmark("bid", rate: 10_000, base_time: @%s)
 
 stream demo_hot = demo_bids
-    |> aggregate bids = count(), best = max(price), average = avg(price) by auction window tumbling(2s)
+    |> aggregate bids = count(), best = max(price) by auction window tumbling(2s)
     |> where bids >= 100
 
 demo_hot |> into csv("demo/hot.csv")
-`
+`, now.UTC().Format("2006-01-02T15:04:05Z"))
+}
 
 const demoHints = `The job runs now and takes checkpoints. Three things to try:
-  demo_bids |> where price > 90_000_000 |> select auction, bidder, price     rows as they come; Ctrl-C ends that
-  .plot bids over window.start of demo_hot                                   a live drawing of what the job computes
-  .checkpoint here; after a while .stop, then .run demo --from here          back in time, demo/hot.csv included
-.jobs shows how it does, .stop ends it; remove demo/ and .ebb/demo when you have seen enough.`
+  demo_bids |> where price > 90_000_000 |> select auction, bidder, price
+      rows as they come; Ctrl-C ends that
+  .plot bids over window.start of demo_hot
+      a live drawing of what the job computes; Ctrl-C ends that, too
+  .checkpoint here
+      then, after a while, .rollback here: back in time, demo/hot.csv included
+.jobs shows how the job does, .stop ends it. Remove demo/ and .ebb/demo when
+you have seen enough.`
 
 var _ = command(Command{
 	Name: "demo", Group: "session",
@@ -32,8 +38,8 @@ var _ = command(Command{
 			return errors.New("the script of this session writes something already, and .demo would run that too: start another session for it")
 		}
 		for _, name := range []string{"demo_bids", "demo_hot"} {
-			if x := s.script.named(name); x != nil && !strings.Contains(demoScript, x.text) {
-				return fmt.Errorf("%s is yours: .demo would replace it; start another session for it", x.what)
+			if x := s.script.named(name); x != nil {
+				return fmt.Errorf("%s is there already, and .demo would replace it: start another session for it", x.what)
 			}
 		}
 		for _, path := range []string{"demo", ".ebb/demo"} {
@@ -41,10 +47,11 @@ var _ = command(Command{
 				return fmt.Errorf("%s is there already: remove it, or start ebb in another folder", path)
 			}
 		}
-		if _, err := fmt.Fprint(s.Screen, demoScript, "\n"); err != nil {
+		script := demoScript(time.Now())
+		if _, err := fmt.Fprint(s.Screen, script, "\n"); err != nil {
 			return err
 		}
-		if err := s.statements(demoScript); err != nil {
+		if err := s.statements(script); err != nil {
 			return err
 		}
 		if err := os.Mkdir("demo", 0o777); err != nil {

@@ -85,5 +85,10 @@ func TestVoice(t *testing.T) {
 		require.Contains(t, Manual(), "### ."+c.Name+"\n")
 	}
 	require.NotEmpty(t, Topics(stdlib.New()))
-	require.Equal(t, 3, len(strings.Split(Greeting("v1"), "\n")))
+	greeting := strings.Split(Greeting("v1"), "\n")
+	require.Len(t, greeting, 3)
+	s := newSession(t, 0, Options{})
+	s.say(strings.TrimSpace(greeting[1]))
+	out, _ := s.say(strings.TrimSpace(greeting[2]))
+	require.Equal(t, 5, strings.Count(out, "\n"), "the greeting shows what works")
 }

@@ -15,7 +15,7 @@ import (
 func Greeting(version string) string {
 	return "Ebb " + version + ": type a pipeline and press Enter, or .demo for a live job to play with, or .help.\n" +
 		"  nexmark(\"bid\", events: 1000) |> where price > 1_000_000\n" +
-		"  |> aggregate n = count(), best = max(price) by auction"
+		"  |> aggregate n = count(), best = max(price) by auction |> sort by n desc |> limit 5"
 }
 
 // Topics are all names that Help knows: commands with their dot, what the catalog has, and codes.
