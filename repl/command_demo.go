@@ -25,13 +25,13 @@ const demoHints = `The job runs now and takes checkpoints. Three things to try:
   .plot bids over window.start of demo_hot
       a live drawing of what the job computes; Ctrl-C ends that, too
   .checkpoint here
-      then, after a while, .rollback here: back in time, demo/hot.csv included
+      then, after a while, .stop and .run demo --from here: back in time, demo/hot.csv included
 .jobs shows how the job does, .stop ends it. Remove demo/ and .ebb/demo when
 you have seen enough.`
 
 var _ = command(Command{
 	Name: "demo", Group: "session",
-	Summary: "a live job to play with: an auction house, hot auctions in windows, into demo/hot.csv",
+	Summary: "set up a live job to play with: hot auctions of a busy auction house",
 	Text:    "It defines demo_bids and demo_hot, writes demo/hot.csv and runs as the job demo. It refuses to touch what is a person's.",
 	Run: func(s *Session, _ *Args) error {
 		if s.script.writes() {

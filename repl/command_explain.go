@@ -9,7 +9,7 @@ import (
 
 var _ = command(Command{
 	Name: "explain", Args: "[NAME | PIPELINE] [--logical | --physical | --dot | --mermaid | --json]", Group: "look", Most: 1, Tail: true,
-	Summary: "how a stream, a pipeline or the whole script is planned",
+	Summary: "show how a stream, a pipeline or the whole script is planned",
 	Text: "NAME is a stream or a source. Without an argument it is the script of the session, or what was shown last if the script writes nothing. " +
 		"The logical plan says what is done, the parallel plan which tasks do it.",
 	Flags: []Flag{

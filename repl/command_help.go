@@ -7,7 +7,7 @@ import (
 
 var _ = command(Command{
 	Name: "help", Args: "[NAME]", Group: "session", Most: 1,
-	Summary: "the commands, or what a command, stage, function, connector or error code means",
+	Summary: "list the commands, or explain a command, stage, function, connector or error code",
 	Text: "NAME is a command, a stage, a connector, an aggregate, a function or the code of an error; or one of the lists: " +
 		"catalog (all that a script can name), codes. ?NAME is short for .help NAME.",
 	Run: func(s *Session, a *Args) error {
@@ -25,7 +25,8 @@ var _ = command(Command{
 		if err != nil {
 			return fmt.Errorf("%w\n.help lists the commands, .help catalog all that a script can name, .help codes the errors", err)
 		}
-		_, err = fmt.Fprint(s.Screen, text)
+		width, _ := s.Screen.Size()
+		_, err = fmt.Fprint(s.Screen, fold(text, width))
 		return err
 	},
 	Complete: func(s *Session, _ []string) []string { return append(Topics(s.lib), "catalog", "codes") },

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -91,4 +92,19 @@ func TestVoice(t *testing.T) {
 	s.say(strings.TrimSpace(greeting[1]))
 	out, _ := s.say(strings.TrimSpace(greeting[2]))
 	require.Equal(t, 5, strings.Count(out, "\n"), "the greeting shows what works")
+}
+
+func TestHelpFitsTheTerminal(t *testing.T) {
+	for _, name := range []string{"", "run", "csv", "codes", "catalog"} {
+		out, err := on(t, 80, ".help "+name)
+		require.NoError(t, err)
+		whole, err := on(t, 0, ".help "+name)
+		require.NoError(t, err)
+		require.Equal(t, strings.Fields(whole), strings.Fields(out), "nothing is lost")
+		for line := range strings.Lines(out) {
+			if !strings.HasPrefix(line, "    ") || strings.HasPrefix(line, strings.Repeat(" ", 15)) {
+				require.LessOrEqual(t, runewidth.StringWidth(strings.TrimSuffix(line, "\n")), 80, line)
+			}
+		}
+	}
 }

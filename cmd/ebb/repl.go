@@ -85,6 +85,9 @@ func typed(o repl.Options, text string) error {
 		}
 	}()
 	s = repl.New(e, exec.OS, o)
+	if o.Name == "" {
+		e.Note(repl.Greeting(version))
+	}
 	if text != "" {
 		if err := s.Do(repl.Statement{Text: text, Line: 1}, o.Name); err != nil {
 			e.Note(err.Error())
