@@ -21,6 +21,8 @@ type Editor interface {
 	Read() (term.Input, error)
 	// Lost reports whether the terminal is gone or the process was told to end: nobody can be asked.
 	Lost() bool
+	// Started forgets a Ctrl-C that came before what runs now.
+	Started()
 }
 
 // again is how soon a second Ctrl-C on an empty line means that the session shall end.
@@ -54,6 +56,7 @@ func (s *Session) serve(in Editor) {
 			}
 			continue
 		}
+		in.Started()
 		for _, st := range units(typed) {
 			if err = s.Do(st, typedName); err != nil {
 				break

@@ -82,7 +82,7 @@ func (h *history) add(text string) {
 
 // shorten keeps the newest lines of a long file. It takes its place as a whole.
 func (h *history) shorten(data []byte) {
-	lines := bytes.SplitAfter(data, []byte("\n"))
+	lines := bytes.SplitAfter(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
 	lines = lines[max(0, len(lines)-mostRemembered):]
 	tmp, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+".*")
 	if err != nil {

@@ -151,7 +151,10 @@ func (k *keys) add(b []byte) {
 
 // escape takes an escape sequence and returns its length; partial if it may go on.
 func (k *keys) escape(b []byte) (n int, partial bool) {
-	if len(b) > 1 && b[1] == '[' {
+	if len(b) == 1 {
+		return 0, true
+	}
+	if b[1] == '[' {
 		for i := 2; i < len(b); i++ {
 			if b[i] >= 0x40 && b[i] <= 0x7e {
 				n = i + 1
