@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -22,7 +21,7 @@ var _ = command(Command{
 	Name: "tap", Args: "STREAM [where EXPR] [limit N] [-j JOB]", Group: "look", Least: 1, Most: 2, Tail: true,
 	Summary: "show live rows of a stream or source of a running job",
 	Text: "Ctrl-C ends the tap. The job goes on undisturbed: it never waits for whoever looks, and rows that come faster than they can be shown are " +
-		"left out. Columns that nothing written reads are not carried by the job. -j stands before STREAM.",
+		"left out. Columns that nothing written reads are not carried by the job and shown as null. -j stands before STREAM.",
 	Flags: []Flag{jobFlag},
 	Complete: func(s *Session, args []string) []string {
 		if len(args) > 1 || len(s.jobs) == 0 {
@@ -44,7 +43,7 @@ func runTap(s *Session, a *Args) error {
 	if m == nil {
 		return a.Usage("behind STREAM stands `where EXPR` or `limit N`, not %q", a.Arg(1))
 	}
-	at, stages, err := j.cut(s, a.Arg(0))
+	at, whole, stages, err := j.cut(s, a.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -57,10 +56,14 @@ func runTap(s *Session, a *Args) error {
 	s.lib = s.lib.With(t.conn())
 	defer func() { s.lib = lib }()
 	if _, err := s.compileTap(j, stages); err != nil {
-		if e, ok := errors.AsType[*ScriptError](err); ok {
-			e.Lead = fmt.Sprintf("%s does not carry all that %s needs: columns that nothing written reads are left out", j, a.Arg(0))
+		missing := t.fill(whole.Schema)
+		if missing == nil {
+			return err
 		}
-		return err
+		if _, again := s.compileTap(j, stages); again != nil {
+			return err
+		}
+		s.Screen.Note(fmt.Sprintf("%s does not carry %s, which nothing written reads: shown as null", j, strings.Join(missing, ", ")))
 	}
 	if m[1] != "" {
 		stages = append(stages, "where "+m[1])
@@ -147,19 +150,19 @@ func (j *sessionJob) tappable() []string {
 }
 
 // cut finds where the rows of a stream can be had in the running job: the stable name of the last stage with an operator of its
-// own, or of the source, and the stages behind it, which are run once more for whoever looks.
-func (j *sessionJob) cut(s *Session, name string) (at string, stages []string, err error) {
+// own, or of the source, what it emits in whole, and the stages behind it, which are run once more for whoever looks.
+func (j *sessionJob) cut(s *Session, name string) (at string, whole types.Stream, stages []string, err error) {
 	for _, x := range j.check.Sources {
 		if x.Name == name {
-			return name, nil, nil
+			return name, x.Out, nil, nil
 		}
 	}
 	i := slices.IndexFunc(j.check.Streams, func(x *check.Stream) bool { return x.Name == name })
 	if i < 0 {
 		if m := syntax.Suggest(name, j.tappable()); m != "" {
-			return "", nil, fmt.Errorf("%s has no stream or source %s; did you mean %s?", j, name, m)
+			return "", whole, nil, fmt.Errorf("%s has no stream or source %s; did you mean %s?", j, name, m)
 		}
-		return "", nil, fmt.Errorf("%s has no stream or source %s that something written reads; it has %s", j, name, strings.Join(j.tappable(), ", "))
+		return "", whole, nil, fmt.Errorf("%s has no stream or source %s that something written reads; it has %s", j, name, strings.Join(j.tappable(), ", "))
 	}
 	tree, _ := syntax.Parse(typedName, j.Text())
 	for x := j.check.Streams[i]; ; x = x.From.Stream {
@@ -168,18 +171,18 @@ func (j *sessionJob) cut(s *Session, name string) (at string, stages []string, e
 			def := s.lib.StageDef(g.Sig.Name)
 			switch {
 			case len(g.More) > 0 || g.Sig.Items == types.StreamList || len(texts) != len(x.Stages) && def.New == nil:
-				return "", nil, fmt.Errorf("%s cannot be tapped: it comes from `%s` in %s; tap what flows in there", name, g.Sig.Name, x.Name)
+				return "", whole, nil, fmt.Errorf("%s cannot be tapped: it comes from `%s` in %s; tap what flows in there", name, g.Sig.Name, x.Name)
 			case def.Steps != nil:
 				stages = append([]string{texts[k]}, stages...)
 			case def.New != nil:
-				return g.Args.ID, stages, nil
+				return g.Args.ID, g.Out, stages, nil
 			}
 		}
 		switch {
 		case len(x.Feeds) > 0:
-			return "", nil, fmt.Errorf("%s cannot be tapped: several stages write %s; tap one of the streams that do", name, x.Name)
+			return "", whole, nil, fmt.Errorf("%s cannot be tapped: several stages write %s; tap one of the streams that do", name, x.Name)
 		case x.From.Source != nil:
-			return x.From.Source.Name, stages, nil
+			return x.From.Source.Name, x.From.Source.Out, stages, nil
 		}
 	}
 }

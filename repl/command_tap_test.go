@@ -15,6 +15,7 @@ func TestTap(t *testing.T) {
 		`stream odd = s |> where n % 2 == 1 |> derive d = double(n)`,
 		`stream totals = odd |> aggregate c = count() by user`,
 		`stream large = totals |> where c > 3`,
+		`stream spares = s |> select n, spare`, `spares |> select n |> into csv("n.csv")`,
 		`odd |> select user, d |> into jsonl("odd.jsonl")`,
 		`large |> into jsonl("large.jsonl", changes: true)`, ".run", ".mode jsonl")
 	require.Contains(t, b.refused(".tap"), "usage: .tap STREAM")
@@ -47,6 +48,11 @@ func TestTap(t *testing.T) {
 	require.Len(t, got, 4)
 	require.Contains(t, strings.Join(got, ""), `"+U"`)
 	require.Len(t, rows(b.do(".tap large where user == 1 limit 2")), 2)
+
+	// What the job does not carry is said.
+	out := b.do(".tap spares limit 1")
+	require.Contains(t, out, "job 1 (repl) does not carry spare, which nothing written reads: shown as null\n")
+	require.Regexp(t, `"spare":null`, out)
 
 	// The job goes on as before, and a tap that is over costs nothing.
 	at := b.jobs[0].Totals().RowsOut

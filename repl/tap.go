@@ -18,6 +18,7 @@ const tapName = "tapped"
 type tap struct {
 	of     types.Stream
 	rows   chan *vec.Batch
+	have   []int           // for each column of it the one that the job carries, -1: none
 	over   <-chan struct{} // closed: the job has ended
 	missed atomic.Int64    // rows that came while others were looked at
 	mu     sync.Mutex      // held while a batch is copied: two tasks do not race for room
@@ -26,7 +27,29 @@ type tap struct {
 // tapBatches is how many batches wait for whoever looks.
 const tapBatches = 16
 
-func newTap(of types.Stream) *tap { return &tap{of: of, rows: make(chan *vec.Batch, tapBatches)} }
+func newTap(of types.Stream) *tap {
+	t := &tap{of: of, rows: make(chan *vec.Batch, tapBatches)}
+	for i := range of.Schema.Fields {
+		t.have = append(t.have, i)
+	}
+	return t
+}
+
+// fill makes the columns those of a schema of which the job carries only some: the others are null. It returns those.
+func (t *tap) fill(whole types.Schema) (missing []string) {
+	carried := t.of.Schema
+	t.have, t.of.Schema = nil, types.Schema{}
+	for _, f := range whole.Fields {
+		k := carried.Index(f.Name)
+		if k < 0 {
+			f.Type = f.Type.Null()
+			missing = append(missing, f.Name)
+		}
+		t.have = append(t.have, k)
+		t.of.Schema.Fields = append(t.of.Schema.Fields, f)
+	}
+	return missing
+}
 
 // take is what a task of the job calls.
 func (t *tap) take(b *vec.Batch) {
@@ -101,7 +124,11 @@ func (t *tapSource) Poll(out *exec.Out) (exec.Status, error) {
 func (t *tapSource) emit(b *vec.Batch, out *exec.Out) {
 	cols := make([]*vec.Column, len(t.scan.Columns))
 	for i, c := range t.scan.Columns {
-		cols[i] = b.Cols[c]
+		if k := t.have[c]; k >= 0 {
+			cols[i] = b.Cols[k]
+		} else {
+			cols[i] = vec.NewNull(t.of.Schema.Fields[c].Type, b.N)
+		}
 	}
 	t.scan.Env.Stats.RowsIn.Add(int64(b.N))
 	out.Emit(&vec.Batch{N: b.N, Cols: cols, Change: b.Change})
