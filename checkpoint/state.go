@@ -182,8 +182,8 @@ func (s *state) needed() map[uint64]bool {
 	return out
 }
 
-// nameable checks that a checkpoint may have that name.
-func (s *state) nameable(name string, id ID) error {
+// CheckName checks that a checkpoint may have a name, whatever the others are called.
+func CheckName(name string) error {
 	digits := true
 	for _, c := range name {
 		switch {
@@ -198,6 +198,14 @@ func (s *state) nameable(name string, id ID) error {
 	}
 	if digits {
 		return fmt.Errorf("a checkpoint cannot be named %q: it would be taken for an id; add a letter", name)
+	}
+	return nil
+}
+
+// nameable checks that a checkpoint may have that name.
+func (s *state) nameable(name string, id ID) error {
+	if err := CheckName(name); err != nil {
+		return err
 	}
 	for _, e := range s.entries {
 		if e.info.Name == name && e.info.ID != id {

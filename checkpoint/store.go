@@ -486,6 +486,13 @@ func (s *Store) name(id ID, name string) error {
 	return nil
 }
 
+// Nameable says whether the next checkpoint may have a name, and else why not.
+func (s *Store) Nameable(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st.nameable(name, 0)
+}
+
 // Delete forgets a checkpoint. The head cannot be deleted.
 func (s *Store) Delete(id ID) error {
 	defer s.io.Unlock()

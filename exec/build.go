@@ -14,6 +14,7 @@ func stack() []byte { return debug.Stack() }
 type Setup struct {
 	From        *Restore     // nil: afresh
 	Checkpoints *Checkpoints // nil: none
+	Paused      bool         // until Resume
 }
 
 // Build makes the tasks, channels and operators of a graph, for a scheduler to step. The run is returned with an error,
@@ -33,6 +34,9 @@ func Build(g *Graph, env *Env, o Setup) (*Run, error) {
 	if o.Checkpoints != nil {
 		r.keeper = newKeeper(r, o.Checkpoints)
 		r.keeper.storage.begun.Store(o.From != nil)
+	}
+	if o.Paused {
+		r.Pause()
 	}
 	return r, nil
 }

@@ -40,6 +40,13 @@ func OS() *Env {
 		Splits: &Splits{}, Stats: &Stats{}}
 }
 
+// ReadOnly returns an environment that looks at the files of e and changes none, also those that a run writes.
+func (e *Env) ReadOnly() *Env {
+	x := *e
+	x.FS, x.Stdout = disk.ReadOnly{FS: e.FS}, io.Discard
+	return &x
+}
+
 // Splits names the splits of a job's sources, so that a row's position can be shown to people.
 type Splits struct {
 	mu     sync.Mutex

@@ -12,6 +12,7 @@ import (
 // Job is a run with a goroutine for each actor.
 type Job struct {
 	*Run
+	parent context.Context
 	cancel context.CancelFunc
 	gone   chan struct{}
 	once   sync.Once
@@ -24,8 +25,9 @@ func Start(ctx context.Context, g *Graph, env *Env, o Setup) (*Job, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
-	j := &Job{Run: r, cancel: cancel, gone: make(chan struct{})}
+	j := &Job{Run: r, parent: parent, cancel: cancel, gone: make(chan struct{})}
 	var wg sync.WaitGroup
 	for _, a := range r.Actors() {
 		wg.Add(1)

@@ -122,7 +122,8 @@ func (r *Run) end(err error) {
 	}
 }
 
-// Checkpoint asks for a checkpoint; the answer comes when it is published and committed, or given up.
+// Checkpoint asks for a checkpoint; the answer comes when it is published and committed, or given up. One whose name may not
+// be given, because another has it, is taken without a name.
 func (r *Run) Checkpoint(name string) <-chan Outcome {
 	if r.keeper == nil {
 		c := make(chan Outcome, 1)

@@ -112,6 +112,9 @@ func (s *storage) chains(id checkpoint.ID) (map[nodeKey][]checkpoint.Ref, bool) 
 func (s *storage) publish(t *taking, w checkpoint.Write) error {
 	m, flush, err := s.manifest(t, w)
 	if err == nil {
+		if m.Name != "" && s.store.Nameable(m.Name) != nil { // a name is no reason to end a run
+			m.Name = ""
+		}
 		m.Durable = s.run.env.Now() // but for the flush
 		err = s.store.Publish(m, flush)
 	}

@@ -45,9 +45,21 @@ type Launched struct {
 	From  *checkpoint.Manifest
 	Info  checkpoint.Info
 	Notes []string
+	Back  *RolledBack // nil: it goes on from the newest
+
+	script launchedScript
+	lib    *stdlib.Catalog
+	o      Launch
+	policy checkpoint.Policy
 
 	mu    sync.Mutex
 	store *checkpoint.Store
+}
+
+// launchedScript is what is launched.
+type launchedScript struct {
+	*Compiled
+	name, text string
 }
 
 // Store returns the store of the checkpoints; nil if none have been taken yet. The run goes on using it.
@@ -78,15 +90,45 @@ type RefusedError struct{ Text string }
 
 func (e *RefusedError) Error() string { return e.Text }
 
-// Launch prepares a compiled script. name is its file's name.
-func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env, o Launch) (*Launched, error) {
-	l := &Launched{}
-	policy, mode, err := c.policy(o)
+// Look opens the checkpoints of a script that does not run, to ask what a rollback would do. Nothing is changed; Close gives
+// the folder back.
+func (c *Compiled) Look(name, text string, lib *stdlib.Catalog, env *exec.Env, o Launch) (*Launched, error) {
+	l := &Launched{script: launchedScript{c, name, text}, lib: lib, o: o}
+	_, mode, err := c.policy(o)
 	if err != nil {
 		return nil, err
 	}
+	if l.Dir, l.Why = c.checkpointDir(name, lib, env, o, mode); l.Dir == "" {
+		return l, nil
+	}
+	if _, err := env.FS.Stat(l.Dir); err != nil {
+		return l, nil
+	}
+	l.store, _, err = checkpoint.Open(env.FS, l.Dir, c.storeOptions(env, o))
+	return l, err
+}
+
+func (c *Compiled) storeOptions(env *exec.Env, o Launch) checkpoint.Options {
+	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), Owner: o.Owner}
+	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
+		so.Keep = int(n)
+	}
+	if o.Store != nil {
+		o.Store(&so)
+	}
+	return so
+}
+
+// Launch prepares a compiled script. name is its file's name.
+func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env, o Launch) (*Launched, error) {
+	l := &Launched{script: launchedScript{c, name, text}, lib: lib, o: o}
+	var mode string
+	var err error
+	if l.policy, mode, err = c.policy(o); err != nil {
+		return nil, err
+	}
 	if o.Policy != nil {
-		o.Policy(&policy)
+		o.Policy(&l.policy)
 	}
 	l.Dir, l.Why = c.checkpointDir(name, lib, env, o, mode)
 	if l.Dir == "" {
@@ -96,13 +138,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		l.Graph = c.Graph(lib, env)
 		return l, nil
 	}
-	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), Owner: o.Owner}
-	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
-		so.Keep = int(n)
-	}
-	if o.Store != nil {
-		o.Store(&so)
-	}
+	so := c.storeOptions(env, o)
 	first := checkpoint.ID(1)
 	if _, err := env.FS.Stat(l.Dir); err == nil {
 		if first, err = l.open(c, lib, env, o, so); err != nil {
@@ -111,11 +147,18 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 	} else if o.From != "" {
 		return nil, &RefusedError{fmt.Sprintf("there is no checkpoint %s: %s does not exist", o.From, l.Dir)}
 	}
-	l.Graph = c.Graph(lib, env)
+	l.prepare(env, so, first)
+	return l, nil
+}
+
+// prepare makes the graph, and says how its checkpoints are taken: the first gets an id of at least first.
+func (l *Launched) prepare(env *exec.Env, so checkpoint.Options, first checkpoint.ID) {
+	c, o := l.script, l.o
+	l.Graph = c.Graph(l.lib, env)
 	dir, _ := os.Getwd()
-	job := jobName(name)
+	job := jobName(c.name)
 	script := checkpoint.Ref{}
-	l.Setup.Checkpoints = &exec.Checkpoints{Policy: policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
+	l.Setup.Checkpoints = &exec.Checkpoints{Policy: l.policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
 		Open: func() (*checkpoint.Store, error) {
 			if s := l.Store(); s != nil {
 				return s, nil
@@ -129,7 +172,7 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		Describe: func(s *checkpoint.Store, m *checkpoint.Manifest) error {
 			m.Engine, m.Job, m.Dir, m.Width, m.Spread = o.Engine, job, dir, c.Options.Parallelism, c.Options.Spread
 			if script.IsZero() { // once a run
-				data, err := c.saved(name, text)
+				data, err := c.saved(c.name, c.text)
 				if err != nil {
 					return err
 				}
@@ -140,7 +183,6 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 			m.Script = script
 			return nil
 		}}
-	return l, nil
 }
 
 // open opens the folder of an earlier run and finds what to go on from.
@@ -172,7 +214,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 		if err != nil {
 			return 0, err
 		}
-		rec.Newest, rec.Info = r.To, infoOf(store, from)
+		l.Back, rec.Newest, rec.Info = r, r.To, infoOf(store, from)
 	} else if rec.Newest != nil && !o.Fresh {
 		if _, err := undoOutputs(store, rec.Newest, lib, env); err != nil {
 			return 0, err
@@ -192,15 +234,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 			return 0, err
 		}
 	default:
-		l.From, l.Info = m, rec.Info
-		if m.Width > 1 || m.Spread {
-			c.spreadOut(lib, env)
-		}
-		drop := map[string]bool{}
-		for _, s := range o.AllowDropped {
-			drop[s] = true
-		}
-		l.Setup.From = &exec.Restore{Manifest: m, Read: store.Read, Drop: drop}
+		l.goOn(m, rec.Info, env)
 		if unknown, kept := l.Setup.From.Unknown(); unknown != "" {
 			text := fmt.Sprintf("checkpoint %d keeps nothing of a stage %q that could be dropped.", m.ID, unknown)
 			if s := syntax.Suggest(unknown, kept); s != "" {
@@ -210,6 +244,19 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 		}
 	}
 	return store.NextID()
+}
+
+// goOn makes the run one that goes on from a checkpoint.
+func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.Env) {
+	l.From, l.Info = m, info
+	if m.Width > 1 || m.Spread {
+		l.script.spreadOut(l.lib, env)
+	}
+	drop := map[string]bool{}
+	for _, s := range l.o.AllowDropped {
+		drop[s] = true
+	}
+	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Drop: drop}
 }
 
 func infoOf(s *checkpoint.Store, id checkpoint.ID) checkpoint.Info {

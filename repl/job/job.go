@@ -97,7 +97,9 @@ func Start(ctx context.Context, o Options) (*Job, error) {
 }
 
 // launch starts the script. Nothing of the job runs.
-func (j *Job) launch(o planner.Launch) error {
+func (j *Job) launch(o planner.Launch) error { return j.launchAs(o, false) }
+
+func (j *Job) launchAs(o planner.Launch, paused bool) error {
 	env := j.newEnv()
 	c, err := j.compile(env)
 	if err != nil {
@@ -119,13 +121,14 @@ func (j *Job) launch(o planner.Launch) error {
 			return errors.Join(err, l.Close())
 		}
 	}
+	l.Setup.Paused = paused
 	ctx, cancel := context.WithCancel(j.ctx)
 	run, err := exec.Start(ctx, l.Graph, env, l.Setup)
 	if err != nil {
 		cancel()
 		return errors.Join(err, l.Close())
 	}
-	j.begin(&life{exec: run, launched: l, env: env, cancel: cancel, started: time.Now()})
+	j.begin(&life{exec: run, launched: l, env: env, cancel: cancel, started: time.Now()}, paused)
 	return nil
 }
 
@@ -144,10 +147,13 @@ func (j *Job) compile(env *exec.Env) (*planner.Compiled, error) {
 }
 
 // begin makes a run that of the job.
-func (j *Job) begin(r *life) {
+func (j *Job) begin(r *life, paused bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.run, j.state, j.stopping, j.err = r, Running, false, nil
+	j.run, j.state, j.stopping, j.err, j.taken = r, Running, false, nil, nil
+	if paused {
+		j.state = Paused
+	}
 	if j.done == nil || closed(j.done) {
 		j.done = make(chan struct{})
 	}
@@ -272,6 +278,15 @@ func (j *Job) Checkpoint(name string) (*checkpoint.Manifest, error) {
 	if state.Over() {
 		return nil, fmt.Errorf("the job is %s; only one that runs takes checkpoints", state)
 	}
+	if name != "" {
+		nameable := checkpoint.CheckName
+		if s := r.launched.Store(); s != nil {
+			nameable = s.Nameable
+		}
+		if err := nameable(name); err != nil {
+			return nil, err
+		}
+	}
 	answer := r.exec.Checkpoint(name)
 	var out exec.Outcome
 	select {
@@ -280,6 +295,9 @@ func (j *Job) Checkpoint(name string) (*checkpoint.Manifest, error) {
 		select {
 		case out = <-answer:
 		default:
+			if errors.Is(r.exec.Wait(), exec.ErrRolledBack) {
+				return nil, errors.New("the job was rolled back before the checkpoint was taken")
+			}
 			return nil, errors.New("the run ended before the checkpoint was taken")
 		}
 	}
@@ -289,8 +307,11 @@ func (j *Job) Checkpoint(name string) (*checkpoint.Manifest, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i := len(j.taken) - 1; i >= 0; i-- {
-		if j.taken[i].ID == out.ID {
-			return j.taken[i], nil
+		if m := j.taken[i]; m.ID == out.ID {
+			if m.Name != name {
+				return m, fmt.Errorf("checkpoint %d was taken, but another was named %q meanwhile", m.ID, name)
+			}
+			return m, nil
 		}
 	}
 	return nil, fmt.Errorf("checkpoint %d was taken, but is not known any more", out.ID)
@@ -323,4 +344,14 @@ func (j *Job) Kill() {
 	}
 	r.cancel()
 	<-j.Done()
+}
+
+// Delete deletes a checkpoint of the job, also while it runs.
+func (j *Job) Delete(id checkpoint.ID) error {
+	r, _ := j.now()
+	s := r.launched.Store()
+	if s == nil {
+		return errors.New("the job does not hold its checkpoint folder")
+	}
+	return s.Delete(id)
 }

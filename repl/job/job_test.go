@@ -51,6 +51,12 @@ func TestJobRunsAndStops(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(at), 1000)
 	require.Equal(t, m.ID, j.Totals().Checkpoint)
+	for _, name := range []string{"here", "no spaces", "17"} { // a name is no reason to end a run
+		_, err = j.Checkpoint(name)
+		require.ErrorContains(t, err, name)
+		<-j.run.exec.Checkpoint(name)
+		require.Equal(t, Running, j.State())
+	}
 	require.NoError(t, j.Stop())
 	require.Equal(t, Stopped, j.State())
 	require.ErrorContains(t, j.Stop(), "stopped already")
@@ -74,7 +80,7 @@ func TestScriptThatIsWrong(t *testing.T) {
 func checkCounting(t *testing.T, file []byte, rows int64) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")[1:]
-	require.Len(t, lines, int(rows))
+	require.Equal(t, int(rows), len(lines), "rows in the output")
 	first, _, _ := strings.Cut(lines[0], ",")
 	from, err := strconv.ParseInt(first, 10, 64)
 	require.NoError(t, err)

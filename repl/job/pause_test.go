@@ -39,7 +39,7 @@ func TestJobIsPaused(t *testing.T) {
 	require.NoError(t, j.Stop())
 	rows, err := os.ReadFile(filepath.Join(dir, "out.csv"))
 	require.NoError(t, err)
-	checkCounting(t, rows, j.Totals().RowsIn)
+	checkCounting(t, rows, j.Totals().RowsIn-j.taken[len(j.taken)-1].FlightRows)
 }
 
 // A job that failed goes on from its newest checkpoint.

@@ -1,0 +1,72 @@
+package disk
+
+import (
+	"io/fs"
+)
+
+// ReadOnly looks at the files of another file system and changes none: what is written is forgotten, and locks are not taken,
+// so that one may look while a run writes.
+type ReadOnly struct{ FS FS }
+
+var _ FS = ReadOnly{}
+
+// Open opens a file to read.
+func (x ReadOnly) Open(name string) (File, error) { return x.FS.Open(name) }
+
+// Create returns a file that forgets.
+func (x ReadOnly) Create(string) (File, error) { return nowhere{}, nil }
+
+// Append returns a file that forgets.
+func (x ReadOnly) Append(string) (File, error) { return nowhere{}, nil }
+
+// Edit returns the file, such that writes are forgotten.
+func (x ReadOnly) Edit(name string) (File, error) {
+	f, err := x.FS.Open(name)
+	if err != nil {
+		return nowhere{}, nil
+	}
+	return readOnlyFile{f}, nil
+}
+
+// Rename does nothing.
+func (x ReadOnly) Rename(string, string) error { return nil }
+
+// Remove does nothing.
+func (x ReadOnly) Remove(string) error { return nil }
+
+// Link does nothing.
+func (x ReadOnly) Link(string, string) error { return nil }
+
+// Stat describes a file.
+func (x ReadOnly) Stat(name string) (fs.FileInfo, error) { return x.FS.Stat(name) }
+
+// MkdirAll does nothing.
+func (x ReadOnly) MkdirAll(string) error { return nil }
+
+// Glob lists names.
+func (x ReadOnly) Glob(pattern string) ([]string, error) { return x.FS.Glob(pattern) }
+
+// ReadDir lists a folder.
+func (x ReadOnly) ReadDir(name string) ([]fs.DirEntry, error) { return x.FS.ReadDir(name) }
+
+// SyncDir does nothing.
+func (x ReadOnly) SyncDir(string) error { return nil }
+
+type readOnlyFile struct{ File }
+
+func (readOnlyFile) Write(p []byte) (int, error)            { return len(p), nil }
+func (readOnlyFile) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (readOnlyFile) Sync() error                            { return nil }
+func (readOnlyFile) Truncate(int64) error                   { return nil }
+
+// nowhere is a file that is not there.
+type nowhere struct{}
+
+func (nowhere) Read([]byte) (int, error)               { return 0, fs.ErrNotExist }
+func (nowhere) ReadAt([]byte, int64) (int, error)      { return 0, fs.ErrNotExist }
+func (nowhere) Write(p []byte) (int, error)            { return len(p), nil }
+func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (nowhere) Close() error                           { return nil }
+func (nowhere) Stat() (fs.FileInfo, error)             { return nil, fs.ErrNotExist }
+func (nowhere) Sync() error                            { return nil }
+func (nowhere) Truncate(int64) error                   { return nil }
