@@ -311,3 +311,17 @@ func TestTerminalLost(t *testing.T) {
 		})
 	}
 }
+
+// What is said of a job while a line is typed appears above it.
+func TestTerminalOutputAboveTheLine(t *testing.T) {
+	c := startTyping(t, typingDir(t))
+	c.run("nexmark(\"bid\", rate: 1000, events: 1000) |> into blackhole()")
+	c.run(".run")
+	c.keys("let half = 1")
+	c.shows("has finished")
+	c.typing("ebb> let half = 1")
+	c.keys(" + 1\r")
+	c.prompt()
+	c.keys("\x04")
+	c.leaves()
+}
