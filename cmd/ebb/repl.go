@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl"
 	"github.com/ebb-lang/ebb/repl/term"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 func replCommand() *cobra.Command {
@@ -84,6 +86,7 @@ func typed(o repl.Options, text string) error {
 			}
 		}
 	}()
+	o.Pager = func(height int) (io.WriteCloser, error) { return view.OpenPager(os.Stdout, height) }
 	s = repl.New(e, exec.OS, o)
 	if o.Name == "" {
 		e.Note(repl.Greeting(version))
