@@ -70,11 +70,16 @@ func (b *builder) build(g *Graph) error {
 	if err := b.from.into(g, b); err != nil {
 		return err
 	}
-	for _, c := range b.run.committers { // it
+	for _, t := range b.run.tasks {
+		t.stands(b.from.Manifest.ID, true)
+	}
+	for _, c := range b.run.committers { // the run before may not have come to that
 		if fault.On("no-commit-at-restore") {
 			break
 		}
-		// may not have come to that
+		if b.env.Watch != nil {
+			b.env.Watch.Commits(b.from.Manifest.ID)
+		}
 		if err := c.Commit(b.from.Manifest.ID); err != nil {
 			return &OutputError{err}
 		}

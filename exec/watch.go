@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 )
@@ -16,6 +17,8 @@ type Watch interface {
 	// Stepped tells that a task takes its snapshot now: what it has taken of the lines in and pushed to the lines out is on
 	// the near side of the cut.
 	Stepped(id checkpoint.ID, in, out []*Line)
+	// Stood tells how far event time has come in a task as it takes its snapshot, or when it has been restored from it.
+	Stood(id checkpoint.ID, restored bool, task string, at string)
 	// Commits tells that the outputs of a checkpoint are about to be committed.
 	Commits(id checkpoint.ID)
 }
@@ -69,6 +72,27 @@ func (t *Task) cutHere(id checkpoint.ID) {
 		in, out = append(in, t.feed.line), append(out, t.feed.line)
 	}
 	t.env.Watch.Stepped(id, in, out)
+	t.stands(id, false)
+}
+
+// stands tells the watch how far event time has come.
+func (t *Task) stands(id checkpoint.ID, restored bool) {
+	if t.env.Watch == nil {
+		return
+	}
+	var at strings.Builder
+	if t.gate != nil {
+		fmt.Fprintf(&at, "gate %d idle %v", t.gate.w, t.gate.idle)
+		for i, in := range t.inputs {
+			if p := t.gate.inputs[i]; !in.old {
+				fmt.Fprintf(&at, "; from %s %d/%d: %d idle %v ended %v", in.edge.ID, in.from, in.fromWidth, p.w, p.idle, p.ended)
+			}
+		}
+	}
+	for _, n := range t.nodes {
+		fmt.Fprintf(&at, "; %s %d", n.id, n.w)
+	}
+	t.env.Watch.Stood(id, restored, fmt.Sprintf("%s %d/%d", t.group, t.index, t.width), at.String())
 }
 
 // Held names what is still held for snapshots that are over: nothing, once every order has been obeyed. It may be called

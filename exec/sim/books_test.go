@@ -21,6 +21,16 @@ type books struct {
 	// commits is called before outputs are committed.
 	commits func(id checkpoint.ID) error
 	stepped func(id checkpoint.ID)
+	// stood is what the tasks knew of event time at each checkpoint; it outlives the run.
+	stood map[checkpoint.ID]map[string]string
+	width int                         // of the run
+	late  map[checkpoint.ID]*lateness // of the open ones
+}
+
+// lateness is what decides whether an aligned checkpoint has waited for its marks for too long.
+type lateness struct {
+	since         int64 // when the first task stepped
+	tasks, rounds int   // that have stepped; rounds since the timeout
 }
 
 // token is a row or a signal.
@@ -44,7 +54,7 @@ type cutAt struct {
 }
 
 func newBooks() *books {
-	return &books{lines: map[exec.Line]*account{}, cuts: map[checkpoint.ID]map[exec.Line]*cutAt{}}
+	return &books{lines: map[exec.Line]*account{}, cuts: map[checkpoint.ID]map[exec.Line]*cutAt{}, late: map[checkpoint.ID]*lateness{}}
 }
 
 func (b *books) fail(format string, args ...any) {
@@ -140,6 +150,38 @@ func (b *books) Stepped(id checkpoint.ID, in, out []*exec.Line) {
 	for _, l := range out {
 		c := at(l)
 		c.producer, c.to = true, len(b.of(l).pushed)
+	}
+}
+
+// Stood compares what a task knows of event time after a restore with what it knew at the cut. At another width nothing is
+// compared but the outputs.
+func (b *books) Stood(id checkpoint.ID, restored bool, task string, at string) {
+	task = fmt.Sprintf("%s at parallelism %d", task, b.width)
+	if !restored {
+		if b.stood[id] == nil {
+			b.stood[id] = map[string]string{}
+		}
+		b.stood[id][task] = at
+		return
+	}
+	if was, ok := b.stood[id][task]; ok && was != at {
+		b.fail("I10: checkpoint %d: %s knew of event time: %s; after the restore it knows: %s", id, task, was, at)
+	}
+}
+
+// patient is how many times every actor may be stepped until all tasks have taken a snapshot that is aligned no longer.
+const patient = 12
+
+// round is told that every actor has been stepped. Of the checkpoints that are open for longer than align, each task must
+// have taken its snapshot.
+func (b *books) round(now, align int64, tasks int) {
+	for id, l := range b.late {
+		if now < l.since+align || l.tasks >= tasks {
+			continue
+		}
+		if l.rounds++; l.rounds > patient {
+			b.fail("I4: checkpoint %d: %d rounds after the alignment timeout %d of %d tasks have taken their snapshot", id, l.rounds, l.tasks, tasks)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 var (
 	seeds   = flag.Int("seeds", 0, "seeds of a test; 0: a few")
 	oneOf   = flag.Int("seed", -1, "the one seed of TestLives")
+	oneJob  = flag.String("job", "", "the job of all seeds")
 	lives   = flag.Int("lives", 6, "lives of a story that end in trouble, at most")
 	widest  = flag.Int("width", 4, "the largest parallelism")
 	big     = flag.Int("rows", 128, "rows of a step, at most")
@@ -45,10 +46,23 @@ func (z size) String() string {
 
 // jobOf returns the job of a seed: every third is a random script.
 func jobOf(seed uint64) job {
+	if *oneJob != "" {
+		return named(*oneJob, seed)
+	}
 	if seed%3 == 2 {
 		return randomJob(seed)
 	}
 	return jobs[int(seed/3*2+seed%3)%len(jobs)]
+}
+
+// named returns a job by its name.
+func named(name string, seed uint64) job {
+	for _, j := range jobs {
+		if j.name == name {
+			return j
+		}
+	}
+	return randomJob(seed)
 }
 
 // peaces are the outputs of the jobs without a crash.
@@ -76,8 +90,7 @@ func peaceOf(j job) (map[string]string, error) {
 // story is a job that lives through crashes, faults of its disk, stops and returns to earlier checkpoints, at changing
 // widths, until it comes to its end. Its outputs must be those of a run in peace; so must those of a run that goes on from
 // any checkpoint that is kept.
-func story(seed uint64, z size) (count tally, err error) {
-	j := jobOf(seed)
+func story(j job, seed uint64, z size) (count tally, err error) {
 	peace, err := peaceOf(j)
 	if err != nil {
 		return count, err
@@ -205,13 +218,13 @@ func (w *world) kept(peace map[string]string, z size) error {
 }
 
 // shrunk makes a story that fails smaller, as long as it fails.
-func shrunk(seed uint64, z size, err error) (size, error) {
+func shrunk(j job, seed uint64, z size, err error) (size, error) {
 	until := time.Now().Add(20 * time.Second)
 	try := func(y size) bool {
 		if y == z || time.Now().After(until) {
 			return false
 		}
-		if _, e := story(seed, y); e != nil {
+		if _, e := story(j, seed, y); e != nil {
 			z, err = y, e
 			return true
 		}
@@ -268,12 +281,13 @@ func TestLives(t *testing.T) {
 					if k >= n || t.Failed() {
 						return
 					}
-					count, err := story(first+k, sizeOf())
+					j := jobOf(first + k)
+					count, err := story(j, first+k, sizeOf())
 					mu.Lock()
 					sum.add(count)
 					mu.Unlock()
 					if err != nil {
-						report(t, first+k, err)
+						report(t, j, first+k, err)
 						return
 					}
 					if *soak && k%1000 == 999 {
@@ -287,13 +301,13 @@ func TestLives(t *testing.T) {
 	t.Logf("%d seeds in %.1f s, %.0f a second: %+v", min(next.Load(), n), took.Seconds(), float64(min(next.Load(), n))/took.Seconds(), sum)
 }
 
-func report(t *testing.T, seed uint64, err error) {
-	z, err := shrunk(seed, sizeOf(), err)
+func report(t *testing.T, j job, seed uint64, err error) {
+	z, err := shrunk(j, seed, sizeOf(), err)
 	text := err.Error()
 	if len(text) > 12000 {
 		text = text[:12000] + "…"
 	}
-	t.Errorf("seed %d, job %s\n%s\nfails: go test ./exec/sim -run TestLives -seed %d %s\n%s", seed, jobOf(seed).name, strings.TrimSpace(jobOf(seed).script), seed, z, text)
+	t.Errorf("seed %d, job %s\n%s\nfails: go test ./exec/sim -run TestLives -job %q -seed %d %s\n%s", seed, j.name, strings.TrimSpace(j.script), j.name, seed, z, text)
 }
 
 // TestJobs runs every job in peace: it gives something.
@@ -334,9 +348,26 @@ func firstDifference(want, got map[string]string) {
 
 // TestFound tells the stories again that have found faults of the engine.
 func TestFound(t *testing.T) {
-	for _, seed := range []uint64{6, 21, 37, 44, 57, 63, 1028, 1123} {
-		if _, err := story(seed, size{lives: 6, width: 4, rows: 128}); err != nil {
-			report(t, seed, err)
+	for _, f := range found {
+		j := named(f.job, f.seed)
+		if _, err := story(j, f.seed, size{lives: 6, width: 4, rows: 128}); err != nil {
+			report(t, j, f.seed, err)
 		}
 	}
+}
+
+// found are stories that once failed.
+var found = []struct {
+	job  string
+	seed uint64
+}{
+	{"calls", 6},
+	{"fan", 21},
+	{"copy", 37},
+	{"random", 44},
+	{"two levels", 57},
+	{"limit", 63},
+	{"cumulate", 346},
+	{"random", 1028},
+	{"two sources", 1123},
 }

@@ -32,6 +32,8 @@ type Options struct {
 	Crash int
 	// Each is called after each step; nil: nobody.
 	Each func(r *exec.Run)
+	// Round is called whenever every actor has been stepped since it was called before; nil: nobody.
+	Round func()
 }
 
 // ErrCrash is the error of a run that Options.Crash ended.
@@ -56,7 +58,7 @@ func Run(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &scheduler{Options: opt, run: r, rng: rng, actors: r.Actors(), env: env}
+	s := &scheduler{Options: opt, run: r, rng: rng, actors: r.Actors(), env: env, seen: map[exec.Actor]bool{}}
 	for !over(r) {
 		if err := s.turn(); err != nil {
 			return err
@@ -73,7 +75,8 @@ type scheduler struct {
 	env    *exec.Env
 	steps  int
 	idle   int
-	stuck  int64 // when the run came to a halt, 0: it moves
+	seen   map[exec.Actor]bool // that have been stepped in this round
+	stuck  int64               // when the run came to a halt, 0: it moves
 }
 
 // turn steps an actor a few times: a few are favoured for a while, then others, as fair rounds would hide most
@@ -93,6 +96,12 @@ func (s *scheduler) turn() error {
 		}
 		if s.Each != nil {
 			s.Each(s.run)
+		}
+		if s.seen[a] = true; len(s.seen) == len(s.actors) {
+			clear(s.seen)
+			if s.Round != nil {
+				s.Round()
+			}
 		}
 		if s.Clock != nil {
 			s.Clock.At += int64(s.rng.IntN(2000))

@@ -34,7 +34,8 @@ type world struct {
 	outcome  map[checkpoint.ID]string // published or aborted
 	newest   checkpoint.ID            // the largest that was published
 	count    tally
-	examined bool          // check each checkpoint
+	examined bool // check each checkpoint
+	stood    map[checkpoint.ID]map[string]string
 	drained  checkpoint.ID // those up to it are of a run whose input was ended early
 }
 
@@ -57,7 +58,7 @@ func (t *tally) add(o tally) {
 }
 
 func newWorld(j job, seed uint64) (*world, error) {
-	w := &world{job: j, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}}
+	w := &world{job: j, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}, stood: map[checkpoint.ID]map[string]string{}}
 	for name, text := range inputs(j) {
 		f, err := w.fs.Create(name)
 		if err != nil {
@@ -123,6 +124,7 @@ func (w *world) run(l life) (done bool, err error) {
 		return nil
 	}
 	b := newBooks()
+	b.stood, b.width = w.stood, l.width
 	if w.examined && l.interval > 0 {
 		env.Watch = b
 	}
@@ -131,8 +133,17 @@ func (w *world) run(l life) (done bool, err error) {
 		if id <= before {
 			b.fail("I5: id %d is used again", id)
 		}
+		if b.late[id] == nil {
+			b.late[id] = &lateness{since: w.clock.At}
+		}
+		b.late[id].tasks++
 	}
+	committed, tasks, restoring := checkpoint.ID(0), 0, true
 	b.commits = func(id checkpoint.ID) error {
+		committed = max(committed, id)
+		if restoring { // to an older one, perhaps
+			return nil
+		}
 		return durable(w.fs, w.rng, checkpoints, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
 	}
 	w.count.lives++
@@ -154,8 +165,18 @@ func (w *world) run(l life) (done bool, err error) {
 			restored = true
 		}
 		n := 0
-		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Each: func(r *exec.Run) {
-			if n++; n == l.stop {
+		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Round: func() {
+			if l.mode == "auto" && env.Watch != nil {
+				b.round(w.clock.At, l.interval/3, tasks)
+			}
+		}, Each: func(r *exec.Run) {
+			if n++; n == 1 && env.Watch != nil {
+				tasks, restoring = len(r.Actors())-2, false
+				if from := launched.Setup.From; from != nil && committed < from.Manifest.ID {
+					b.fail("I7: checkpoint %d was restored, but its outputs were not committed", from.Manifest.ID)
+				}
+			}
+			if n == l.stop {
 				r.Stop()
 			}
 			if n == l.drain {
@@ -277,6 +298,7 @@ func (w *world) settled(b *books, id checkpoint.ID, how string) {
 		b.fail("I8: checkpoint %d is %s and was %s", id, how, was)
 	}
 	w.outcome[id] = how
+	delete(b.late, id)
 }
 
 // brokenError is a panic of the engine.
