@@ -43,6 +43,8 @@ type keeper struct {
 	mu    sync.Mutex
 	inbox []func() []checkpoint.Action
 
+	outbox []letter
+
 	open   []*taking // ascending
 	alarm  types.Instant
 	token  uint64
@@ -97,15 +99,29 @@ func (k *keeper) post(event func() []checkpoint.Action) {
 	k.Wake()
 }
 
-// Step deals with one event.
+// letter is an order on its way. One is delivered in a step, before the next event: some tasks know of it already and
+// others do not, and a simulation shall see what comes of that.
+type letter struct {
+	to    *Task
+	order order
+}
+
+func (k *keeper) send(to *Task, o order) { k.outbox = append(k.outbox, letter{to, o}) }
+
+// Step delivers one order or deals with one event.
 func (k *keeper) Step() (Progress, error) {
 	k.mu.Lock()
 	var event func() []checkpoint.Action
-	if len(k.inbox) > 0 {
+	if len(k.outbox) == 0 && len(k.inbox) > 0 {
 		event, k.inbox = k.inbox[0], k.inbox[1:]
 	}
 	k.mu.Unlock()
 	switch {
+	case len(k.outbox) > 0:
+		l := k.outbox[0]
+		k.outbox = k.outbox[1:]
+		l.to.order(l.order)
+		return Worked, nil
 	case event != nil:
 		return Worked, k.do(event())
 	case k.alarm > 0 && k.now() >= k.alarm:
@@ -160,12 +176,12 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks)), stats: k.run.env.Stats.values()})
 			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final, open: k.ids()}
 			for _, t := range k.run.tasks {
-				t.order(o)
+				k.send(t, o)
 			}
 		case checkpoint.Switch:
 			o := order{id: a.ID, open: k.ids()}
 			for _, i := range a.Tasks {
-				k.run.tasks[i].order(o)
+				k.send(k.run.tasks[i], o)
 			}
 		case checkpoint.Write:
 			t := k.find(a.ID)
@@ -182,7 +198,7 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 				if fault.On("lose-abort") {
 					break
 				}
-				t.order(order{what: abort, id: a.ID})
+				k.send(t, order{what: abort, id: a.ID})
 			}
 			if k.cfg.Aborted != nil {
 				k.cfg.Aborted(a.ID, a.Reason)

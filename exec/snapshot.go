@@ -71,7 +71,9 @@ func (t *Task) obey() {
 		case o.what == call:
 			o.call()
 		case o.aligned && t.source == nil && !t.ended:
-			t.snaps.announced = append(t.snaps.announced, o)
+			if o.id > t.snaps.last { // else its mark was here first
+				t.snaps.announced = append(t.snaps.announced, o)
+			}
 		default:
 			t.snaps.upTo(t, o)
 		}

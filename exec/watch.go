@@ -98,7 +98,7 @@ func (t *Task) stands(id checkpoint.ID, restored bool) {
 // Held names what is still held for snapshots that are over: nothing, once every order has been obeyed. It may be called
 // between steps of a scheduler that steps all actors on one goroutine.
 func (r *Run) Held() []string {
-	if r.keeper == nil || len(r.keeper.inbox) > 0 {
+	if r.keeper == nil || len(r.keeper.inbox)+len(r.keeper.outbox) > 0 {
 		return nil
 	}
 	for _, t := range r.tasks {
@@ -119,7 +119,9 @@ func (r *Run) Held() []string {
 			}
 		}
 		for _, o := range t.snaps.announced {
-			note(t, "an announcement", o.id)
+			if note(t, "an announcement", o.id); t.over {
+				out = append(out, fmt.Sprintf("%s has ended and waits for the marks of checkpoint %d", t.name, o.id))
+			}
 		}
 		for _, x := range t.snaps.writing {
 			note(t, "state that is being written", x.ID)

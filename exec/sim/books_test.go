@@ -24,6 +24,7 @@ type books struct {
 	// stood is what the tasks knew of event time at each checkpoint; it outlives the run.
 	stood map[checkpoint.ID]map[string]string
 	width int                         // of the run
+	ours  map[checkpoint.ID]bool      // begun by it
 	late  map[checkpoint.ID]*lateness // of the open ones
 }
 
@@ -54,7 +55,7 @@ type cutAt struct {
 }
 
 func newBooks() *books {
-	return &books{lines: map[exec.Line]*account{}, cuts: map[checkpoint.ID]map[exec.Line]*cutAt{}, late: map[checkpoint.ID]*lateness{}}
+	return &books{lines: map[exec.Line]*account{}, cuts: map[checkpoint.ID]map[exec.Line]*cutAt{}, late: map[checkpoint.ID]*lateness{}, ours: map[checkpoint.ID]bool{}}
 }
 
 func (b *books) fail(format string, args ...any) {
@@ -158,7 +159,8 @@ func (b *books) Stepped(id checkpoint.ID, in, out []*exec.Line) {
 func (b *books) Stood(id checkpoint.ID, restored bool, task string, at string) {
 	task = fmt.Sprintf("%s at parallelism %d", task, b.width)
 	if !restored {
-		if b.stood[id] == nil {
+		if !b.ours[id] { // a run before may have begun one of this id that it never published
+			b.ours[id] = true
 			b.stood[id] = map[string]string{}
 		}
 		b.stood[id][task] = at
@@ -169,8 +171,8 @@ func (b *books) Stood(id checkpoint.ID, restored bool, task string, at string) {
 	}
 }
 
-// patient is how many times every actor may be stepped until all tasks have taken a snapshot that is aligned no longer.
-const patient = 12
+// patient is how many times, per task, every actor may be stepped until all tasks have taken a snapshot that is aligned no longer.
+const patient = 5
 
 // round is told that every actor has been stepped. Of the checkpoints that are open for longer than align, each task must
 // have taken its snapshot.
@@ -179,7 +181,7 @@ func (b *books) round(now, align int64, tasks int) {
 		if now < l.since+align || l.tasks >= tasks {
 			continue
 		}
-		if l.rounds++; l.rounds > patient {
+		if l.rounds++; l.rounds > patient*(1+tasks) {
 			b.fail("I4: checkpoint %d: %d rounds after the alignment timeout %d of %d tasks have taken their snapshot", id, l.rounds, l.tasks, tasks)
 		}
 	}

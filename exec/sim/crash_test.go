@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -108,7 +109,9 @@ func story(j job, seed uint64, z size) (count tally, err error) {
 		}
 		l := life{seed: seed<<8 + uint64(n), width: width, mode: []string{"auto", "aligned", "unaligned"}[w.rng.IntN(3)],
 			interval: int64(20_000 + w.rng.IntN(1_500_000)), open: 1 + w.rng.IntN(3), rows: 1 << w.rng.IntN(8)}
-		l.rows = min(l.rows, z.rows)
+		if l.rows = min(l.rows, z.rows); w.rng.IntN(6) == 0 { // one checkpoint after another
+			l.interval = int64(3000 + w.rng.IntN(20_000))
+		}
 		w.trouble(&l, n, z)
 		done, err := w.run(l)
 		if err == nil && done {
@@ -139,7 +142,7 @@ func (w *world) trouble(l *life, n int, z size) {
 		at = 1 + r.IntN(30)
 	}
 	if r.IntN(4) == 0 {
-		l.timeout = l.interval/2 + int64(r.IntN(50_000))
+		l.timeout = l.interval/2 + int64(5000+r.IntN(50_000))
 	}
 	if n >= z.lives {
 		l.timeout = 0
@@ -153,7 +156,7 @@ func (w *world) trouble(l *life, n int, z size) {
 	case kind < 5:
 		l.crash = crash
 	case kind < 10:
-		l.crashAt = at
+		l.crashAt, l.atFlush = at, r.IntN(2) == 0
 	case kind < 12:
 		l.failAt = op
 	case kind == 12:
@@ -195,6 +198,7 @@ func (w *world) kept(peace map[string]string, z size) error {
 	for _, id := range w.list() {
 		c := *w
 		c.fs, c.rng = w.fs.Kill(), rand.New(rand.NewPCG(uint64(id), 3))
+		c.stood, c.visible, c.outcome = maps.Clone(w.stood), maps.Clone(w.visible), maps.Clone(w.outcome)
 		l := life{seed: uint64(id), width: 1 + c.rng.IntN(z.width), mode: "auto", interval: 1_000_000, open: 2, rows: z.rows, from: strconv.FormatUint(uint64(id), 10)}
 		done, err := c.run(l)
 		if err == nil && !done {

@@ -56,7 +56,8 @@ all |> aggregate n = count(), s = sum(price) by c |> into csv("out.csv")`},
 bad |> select raw |> into jsonl("bad.jsonl")`},
 	{name: "parts", script: `nexmark("bid", events: 1_200) |> select auction, price, channel |> into csv("days", partition_by: {digit: price % 7})`},
 	{name: "packed", ordered: true, script: `csv("in.csv.gz") |> where n > 10 |> into csv("out.csv.gz")`},
-	{name: "paced", timed: true, script: `source g = generate({id: "sequence", at: "time", v: "int 1..9"}, count: 300, rate: 50_000, step: 10ms) time at lag 10ms idle 1ms
+	{name: "zstd", ordered: true, script: `csv("in.csv") |> where n % 3 != 1 |> into csv("out.csv.zst")`},
+	{name: "paced", timed: true, script: `source g = generate({id: "sequence", at: "time", v: "int 1..9"}, count: 150, rate: 15_000, step: 10ms) time at lag 10ms idle 30us
 g |> aggregate n = count(), s = sum(v) by v window tumbling(100ms) |> into csv("out.csv")`},
 	{name: "two sources", script: `source a = generate({id: "sequence", at: "time", v: "int 1..9"}, count: 400, step: 10ms, disorder: 50ms) time at lag 50ms
 source b = generate({id: "sequence", at: "time", v: "int 1..9"}, count: 200, step: 20ms, rate: 100_000, seed: 7) time at lag 10ms

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
@@ -36,7 +38,8 @@ type world struct {
 	count    tally
 	examined bool // check each checkpoint
 	stood    map[checkpoint.ID]map[string]string
-	drained  checkpoint.ID // those up to it are of a run whose input was ended early
+	visible  map[checkpoint.ID]map[string]string // what can be seen of the outputs once a checkpoint is committed
+	drained  checkpoint.ID                       // those up to it are of a run whose input was ended early
 }
 
 // tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
@@ -58,7 +61,7 @@ func (t *tally) add(o tally) {
 }
 
 func newWorld(j job, seed uint64) (*world, error) {
-	w := &world{job: j, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}, stood: map[checkpoint.ID]map[string]string{}}
+	w := &world{job: j, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}, stood: map[checkpoint.ID]map[string]string{}, visible: map[checkpoint.ID]map[string]string{}}
 	for name, text := range inputs(j) {
 		f, err := w.fs.Create(name)
 		if err != nil {
@@ -83,6 +86,7 @@ type life struct {
 	rows     int   // of a step, at most
 	crash    int   // steps; 0: never
 	crashAt  int   // operations on the disk; 0: never
+	atFlush  bool  // of them, the next that flushes something
 	kill     bool  // the process only: what was written stays
 	failAt   int   // the operation that fails, once; 0: none
 	fullAt   int   // from this operation on nothing can be written; 0: never
@@ -108,7 +112,7 @@ func (w *world) run(l life) (done bool, err error) {
 			fmt.Println(op, name)
 		}
 		switch {
-		case l.crashAt > 0 && ops >= l.crashAt:
+		case l.crashAt > 0 && ops >= l.crashAt && (!l.atFlush || op == "sync"):
 			crashed = true
 			return sim.ErrCrash
 		case ops == l.failAt:
@@ -133,6 +137,9 @@ func (w *world) run(l life) (done bool, err error) {
 		if id <= before {
 			b.fail("I5: id %d is used again", id)
 		}
+		if w.outcome[id] != "" { // a task has not heard of its abort yet
+			return
+		}
 		if b.late[id] == nil {
 			b.late[id] = &lateness{since: w.clock.At}
 		}
@@ -140,9 +147,14 @@ func (w *world) run(l life) (done bool, err error) {
 	}
 	committed, tasks, restoring := checkpoint.ID(0), 0, true
 	b.commits = func(id checkpoint.ID) error {
-		committed = max(committed, id)
-		if restoring { // to an older one, perhaps
+		was := committed
+		if committed = max(committed, id); restoring { // to an older one, perhaps
 			return nil
+		}
+		if !hurt { // else that commit may have failed
+			if err := w.seen(was); err != nil {
+				return err
+			}
 		}
 		return durable(w.fs, w.rng, checkpoints, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
 	}
@@ -174,6 +186,10 @@ func (w *world) run(l life) (done bool, err error) {
 				tasks, restoring = len(r.Actors())-2, false
 				if from := launched.Setup.From; from != nil && committed < from.Manifest.ID {
 					b.fail("I7: checkpoint %d was restored, but its outputs were not committed", from.Manifest.ID)
+				} else if from != nil {
+					if err := w.seen(from.Manifest.ID); err != nil {
+						b.fail("I7: %w", err)
+					}
 				}
 			}
 			if n == l.stop {
@@ -261,7 +277,7 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 			p.MaxOpen, p.AlignTimeout, p.Timeout, p.Tolerate = max(l.open, 1), l.interval/3, l.timeout, 50
 		},
 		Store: func(o *checkpoint.Options) {
-			o.Keep, o.SegmentBytes, o.RoomBytes = 3, 20<<10, 4<<10
+			o.Keep, o.SegmentBytes, o.RoomBytes = 3, []int64{20 << 10, 3 << 10, 60 << 10}[l.seed>>1%3], 4<<10
 			o.Together = func(fs []func()) {
 				w.rng.Shuffle(len(fs), func(i, k int) { fs[i], fs[k] = fs[k], fs[i] })
 				for _, f := range fs {
@@ -292,6 +308,39 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 		}})
 }
 
+// seen compares what can be seen of the outputs while nothing newer than a checkpoint is committed: always the same, in
+// every run.
+func (w *world) seen(id checkpoint.ID) error {
+	if id == 0 || strings.Contains(w.job.script, "partition_by") { // files of an earlier run stay in the folder until the first rows come
+		return nil
+	}
+	before := w.fs.Before
+	w.fs.Before = nil
+	defer func() { w.fs.Before = before }()
+	out, err := filesOf(w.fs, w.job, func(f io.Reader, _ string) (string, error) {
+		b, err := io.ReadAll(f)
+		return string(b), err
+	})
+	if err != nil {
+		return err
+	}
+	if w.visible[id] == nil {
+		w.visible[id] = out
+		return nil
+	}
+	for name, text := range out {
+		if was := w.visible[id][name]; was != text {
+			return fmt.Errorf("checkpoint %d: %s has %d bytes, and had %d when the checkpoint was committed before", id, name, len(text), len(was))
+		}
+	}
+	for name, text := range w.visible[id] {
+		if out[name] == "" && text != "" {
+			return fmt.Errorf("checkpoint %d: %s is not there, and had %d bytes when the checkpoint was committed before", id, name, len(text))
+		}
+	}
+	return nil
+}
+
 // settled notes what became of a checkpoint.
 func (w *world) settled(b *books, id checkpoint.ID, how string) {
 	if was, ok := w.outcome[id]; ok && (was == "published" || how == was) && id <= w.newest {
@@ -319,6 +368,14 @@ func guarded(f func() error) (err error) {
 func (w *world) outputs() (map[string]string, error) { return outputsOf(w.fs, w.job) }
 
 func outputsOf(fs *disk.Sim, j job) (map[string]string, error) {
+	return filesOf(fs, j, func(f io.Reader, name string) (string, error) {
+		text, err := content(f, name)
+		return arranged(j, text), err
+	})
+}
+
+// filesOf reads all visible files that the job does not read itself.
+func filesOf(fs *disk.Sim, j job, read func(f io.Reader, name string) (string, error)) (map[string]string, error) {
 	out, in := map[string]string{}, inputs(j)
 	var walk func(dir string) error
 	walk = func(dir string) error {
@@ -335,11 +392,14 @@ func outputsOf(fs *disk.Sim, j job) (map[string]string, error) {
 					return err
 				}
 			default:
-				text, err := content(fs, name)
+				f, err := fs.Open(name)
+				if err == nil {
+					out[name], err = read(f, name)
+					f.Close()
+				}
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				out[name] = arranged(j, text)
 			}
 		}
 		return nil
@@ -347,17 +407,21 @@ func outputsOf(fs *disk.Sim, j job) (map[string]string, error) {
 	return out, walk(".")
 }
 
-func content(fs *disk.Sim, name string) (string, error) {
-	f, err := fs.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(name, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
+// content unpacks.
+func content(r io.Reader, name string) (string, error) {
+	var err error
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		if r, err = gzip.NewReader(r); err != nil {
 			return "", err
 		}
+	case strings.HasSuffix(name, ".zst"):
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return "", err
+		}
+		defer z.Close()
+		r = z
 	}
 	b, err := io.ReadAll(r)
 	return string(b), err
