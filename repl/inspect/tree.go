@@ -40,15 +40,8 @@ type branch struct {
 // tree puts checkpoints in the order of a tree: each after its parent, what was abandoned before what goes on.
 func tree(all []checkpoint.Info) (out []branch) {
 	children := map[checkpoint.ID][]checkpoint.Info{}
-	here := map[checkpoint.ID]bool{}
-	for _, i := range all {
-		here[i.ID] = true
-	}
-	for _, i := range all {
-		parent := i.Parent
-		if !here[parent] { // it was deleted, or there was none
-			parent = 0
-		}
+	for k, i := range all {
+		parent := parentOf(all[:k], i)
 		children[parent] = append(children[parent], i)
 	}
 	for _, c := range children {
@@ -75,4 +68,19 @@ func tree(all []checkpoint.Info) (out []branch) {
 	}
 	grow(0, "")
 	return out
+}
+
+// parentOf returns the checkpoint that one hangs behind; before are those with smaller ids. What lies on the way to the head
+// is one line, whatever has been deleted of it; else it is the one before on the branch, or the one that the branch began at.
+func parentOf(before []checkpoint.Info, i checkpoint.Info) checkpoint.ID {
+	parent := checkpoint.ID(0)
+	for _, x := range slices.Backward(before) {
+		switch {
+		case !i.Abandoned && !x.Abandoned, i.Abandoned && x.Branch == i.Branch:
+			return x.ID
+		case x.ID == i.Parent && i.Abandoned:
+			parent = x.ID
+		}
+	}
+	return parent
 }
