@@ -248,7 +248,8 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 func (f *Folder) fork(s *Store, id ID, m *Manifest) error {
 	e := newEntry(m, f.found.entries[id].manifest)
 	e.info = f.found.entries[id].info
-	for _, n := range append([]uint64{e.manifest.Segment}, e.needs...) {
+	from := e.manifest.Segment // of the manifest; a copy goes to the new segment
+	for _, n := range append([]uint64{from}, e.needs...) {
 		if err := share(f.fs, f.blocks.path(n), s.blocks.path(n)); err != nil {
 			return err
 		}
@@ -266,8 +267,8 @@ func (f *Folder) fork(s *Store, id ID, m *Manifest) error {
 	if err := s.start(f.found.segments[len(f.found.segments)-1]>>20 + 1); err != nil {
 		return err
 	}
-	if !slices.Contains(e.needs, e.manifest.Segment) {
-		s.remove(e.manifest.Segment)
+	if !slices.Contains(e.needs, from) {
+		s.remove(from)
 	}
 	return s.finish()
 }
