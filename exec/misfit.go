@@ -34,13 +34,16 @@ func (e *MisfitsError) Error() string {
 
 // Misfits lists what the checkpoint holds that g has no place for, sorted, but for what may be dropped.
 func (x *Restore) Misfits(g *Graph) []Misfit {
-	fits, edges := map[string]string{}, map[string]bool{}
+	fits, edges, anew := map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, gr := range g.Groups {
 		if gr.Source != nil {
 			fits[sourceOf(gr.ID)] = gr.Fit
 			edges[gr.ID] = true // its feed
 		}
-		eachNode(gr.Ports, func(n *Node) { fits[n.ID] = n.Fit })
+		eachNode(gr.Ports, func(n *Node) {
+			fits[n.ID] = n.Fit
+			anew[n.ID] = n.Sink && x.NewOutputs
+		})
 	}
 	for _, e := range g.Edges {
 		edges[e.ID] = true
@@ -60,7 +63,7 @@ func (x *Restore) Misfits(g *Graph) []Misfit {
 			switch {
 			case !ok:
 				add(stage, "the script has it no more")
-			case is != n.Fit:
+			case is != n.Fit && !anew[n.ID]:
 				add(stage, fmt.Sprintf("it was `%s`, now it is `%s`", n.Fit, is))
 			}
 		}

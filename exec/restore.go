@@ -20,6 +20,8 @@ type Restore struct {
 	Read func(checkpoint.Ref) ([]byte, error)
 	// Drop names stages whose state is not wanted.
 	Drop map[string]bool
+	// NewOutputs says that the outputs are others: they begin empty, with the rows that were in flight to them.
+	NewOutputs bool
 
 	rows int64 // put back
 }
@@ -199,7 +201,7 @@ func (x *restoring) node(n *node, t *Task) error {
 	}
 	parts := x.parts(n.id)
 	switch {
-	case len(parts) == 0:
+	case len(parts) == 0, n.sink && x.NewOutputs:
 	case len(parts) == t.width:
 		sv, ok := n.op.(Saver)
 		if !ok {

@@ -20,6 +20,7 @@ type Launch struct {
 	Fresh        bool     // abandon the checkpoints that are there
 	From         string   // ID, name, -N of a checkpoint to go on from; "": the newest
 	AllowDropped []string // stages whose state may be dropped
+	NewOutputs   bool     // the outputs are others than those of the checkpoint, and begin empty
 	Mode         string   // "": what the script sets
 	Interval     int64    // nanoseconds; 0: what the script sets
 	Engine       string   // version
@@ -235,6 +236,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 		}
 	default:
 		l.goOn(m, rec.Info, env)
+		l.Setup.From.NewOutputs = o.NewOutputs
 		if unknown, kept := l.Setup.From.Unknown(); unknown != "" {
 			text := fmt.Sprintf("checkpoint %d keeps nothing of a stage %q that could be dropped.", m.ID, unknown)
 			if s := syntax.Suggest(unknown, kept); s != "" {

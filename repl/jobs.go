@@ -34,6 +34,7 @@ type sessionJob struct {
 	expected atomic.Bool
 	quit     chan struct{} // closed when nobody is to be told of the job any more
 	warned   bool          // that the session's script is no longer the job's
+	origin   *origin       // of a fork
 }
 
 func (j *sessionJob) String() string { return fmt.Sprintf("job %d (%s)", j.number, j.called) }

@@ -1,0 +1,63 @@
+package inspect
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/stdlib"
+)
+
+// OutputSizes returns how many bytes each output had at a checkpoint, by absolute path. The job may run: then the files are
+// looked at again until one look has found them at rest.
+func (f *Folder) OutputSizes(m *checkpoint.Manifest) (map[string]int64, error) {
+	l, err := f.look(m)
+	if err != nil {
+		return nil, err
+	}
+	for range 200 {
+		sizes, still, err := l.outputSizes()
+		if err != nil || still {
+			return sizes, err
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return nil, errors.New("the outputs change too quickly to be looked at; .pause the job first")
+}
+
+func (l *look) outputSizes() (sizes map[string]int64, still bool, err error) {
+	size := func(path string) int64 {
+		if info, err := os.Stat(path); err == nil {
+			return info.Size()
+		}
+		return 0
+	}
+	env := exec.OS().ReadOnly()
+	g := l.c.Graph(stdlib.New(), env)
+	before, err := g.UndoSinks(l.m, l.f.Read, "", nil)
+	if err != nil {
+		return nil, false, err
+	}
+	sizes, had := map[string]int64{}, map[string]int64{}
+	for _, o := range before {
+		had[o.Output] = size(o.Output)
+	}
+	done, err := g.UndoSinks(l.m, l.f.Read, "", nil)
+	if err != nil {
+		return nil, false, err
+	}
+	still = true
+	for _, o := range done {
+		n := size(o.Output)
+		still = still && n == had[o.Output]
+		path, err := filepath.Abs(o.Output)
+		if err != nil {
+			return nil, false, err
+		}
+		sizes[path] = n - o.Cut
+	}
+	return sizes, still, nil
+}
