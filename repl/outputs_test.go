@@ -12,7 +12,7 @@ func TestOutputsBeside(t *testing.T) {
 	}
 	text, moved, err := withOutputs(`source g = csv("in.csv")
 sink s = jsonl("a.jsonl", changes: true)
-g |> tee into s |> aggregate n = count() by k window tumbling(1s) late into csv("late.csv") |> split {
+g |> tee s |> aggregate n = count() by k window tumbling(1s) late into csv("late.csv") |> split {
   when a => csv(path: "b.csv")
   else => jsonl("-")
 }
@@ -21,7 +21,7 @@ g |> into csv("c.csv")
 	require.NoError(t, err)
 	require.Equal(t, `source g = csv("in.csv")
 sink s = jsonl("a.f.jsonl", changes: true)
-g |> tee into s |> aggregate n = count() by k window tumbling(1s) late into csv("late.f.csv") |> split {
+g |> tee s |> aggregate n = count() by k window tumbling(1s) late into csv("late.f.csv") |> split {
   when a => csv(path: "b.f.csv")
   else => jsonl("-")
 }
