@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -121,27 +120,7 @@ func output(id ID) string { return fmt.Sprintf("output of %d", id) }
 
 // open opens the store on what a crash has left, and checks it.
 func (w *voyage) open() bool {
-	w.o.CheckOutput = func(o Sealed) (bool, error) {
-		if _, err := w.fs.Stat(o.Path); errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		f, err := w.fs.Edit(o.Path)
-		if err != nil {
-			return false, err
-		}
-		defer f.Close()
-		p := make([]byte, o.Length)
-		if n, _ := f.ReadAt(p, o.Offset); n < len(p) || xxh3.Hash(p) != o.Sum {
-			return false, nil
-		}
-		if _, err := f.WriteAt(p, o.Offset); err != nil {
-			return false, err
-		}
-		if err := f.Sync(); err != nil {
-			return false, err
-		}
-		return true, w.fs.SyncDir("out")
-	}
+	w.o.CheckOutput, w.o.KeepOutput = CheckOutput(w.fs), KeepOutput(w.fs)
 	s, r, err := Open(w.fs, "ckpt", w.o)
 	if !w.check(err) {
 		return false

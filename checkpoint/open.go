@@ -95,7 +95,7 @@ func (s *Store) recover() (*Recovery, error) {
 			return nil, err
 		}
 	}
-	if err := s.keep(f); err != nil {
+	if err := s.keepAll(f); err != nil {
 		return nil, err
 	}
 	r := &Recovery{LeftOut: f.leftOut, Damage: f.damage, Fresh: len(s.st.entries) == 0}
@@ -171,6 +171,20 @@ func syncPath(x disk.FS, dir string) error {
 			return nil
 		}
 	}
+}
+
+// keepAll makes durable what was found, and the outputs that belong to it. As when it was published, the checkpoint may
+// come to the disk before its outputs do: nothing is written in the knowledge of it before all have returned.
+func (s *Store) keepAll(f *found) error {
+	errs := make([]error, 1+len(f.outputs))
+	all := []func(){func() { errs[0] = s.keep(f) }}
+	if s.o.KeepOutput != nil {
+		for i, x := range f.outputs {
+			all = append(all, func() { errs[1+i] = s.o.KeepOutput(x) })
+		}
+	}
+	s.o.Together(all)
+	return errors.Join(errs...)
 }
 
 // keep makes durable what was found: a process that was killed may have left it in the cache of the system only. It is

@@ -23,6 +23,7 @@ type found struct {
 	end      int64    // and its records count up to here
 	leftOut  []LeftOut
 	damage   []Damage
+	outputs  []Sealed // of the newest checkpoint, whole, if it is not known that they are durable
 }
 
 // find reads the state of a folder from the newest segment that has a whole catalog. check is CheckOutput. Damage is an
@@ -103,6 +104,7 @@ func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 	// The newest checkpoint is published if something was written in the knowledge of that, or else if its outputs are
 	// whole as well.
 	last := slices.IndexFunc(recs, func(r record) bool { return r.kind == kindManifest && r.id == st.last && r.end() > s.flushed })
+	var outputs []Sealed
 	if e := st.entries[st.last]; last >= 0 && e != nil && check != nil {
 		for _, o := range e.outputs {
 			fits, err := check(o)
@@ -112,16 +114,19 @@ func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 			if !fits && !fault.On("trust-outputs") {
 				r := recs[last]
 				f.leave(s, r.off, fmt.Sprintf("%d bytes at byte %d of %s are not what belongs to it", o.Length, o.Offset, o.Path))
-				end, recs = r.off, recs[:last]
+				end, recs, outputs = r.off, recs[:last], nil
 				st = newState()
 				if err := st.fold(s, recs, s.misfit); err != nil {
 					return 0, err
 				}
 				break
 			}
+			if fits {
+				outputs = append(outputs, o)
+			}
 		}
 	}
-	f.state, f.home, f.flushed = st, s.id, s.flushed
+	f.state, f.home, f.flushed, f.outputs = st, s.id, s.flushed, outputs
 	f.end = s.end
 	if end < s.end {
 		f.end = end

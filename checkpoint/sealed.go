@@ -17,56 +17,65 @@ func CheckOutput(fsys disk.FS) func(Sealed) (bool, error) {
 		if _, err := fsys.Stat(x.Path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
-		f, err := fsys.Edit(x.Path)
+		f, err := fsys.Open(x.Path)
 		if err != nil {
 			return false, fmt.Errorf("opening an output of the checkpoint: %w", err)
 		}
-		fits, err := rewrite(f, x)
+		defer f.Close()
+		sum := xxh3.New()
+		err = pieces(f, x, func(b []byte, _ int64) error { _, err := sum.Write(b); return err })
+		switch {
+		case errors.Is(err, errShort):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("checking %s, an output of the checkpoint: %w", x.Path, err)
+		}
+		return sum.Sum64() == x.Sum, nil
+	}
+}
+
+// KeepOutput returns what Options.KeepOutput wants for outputs that are files of a file system.
+func KeepOutput(fsys disk.FS) func(Sealed) error {
+	return func(x Sealed) error {
+		f, err := fsys.Edit(x.Path)
+		if err != nil {
+			return fmt.Errorf("opening an output of the checkpoint: %w", err)
+		}
+		err = pieces(f, x, func(b []byte, at int64) error { _, err := f.WriteAt(b, at); return err })
+		if err == nil {
+			err = f.Sync()
+		}
 		if e := f.Close(); err == nil {
 			err = e
 		}
 		if err != nil {
-			return false, fmt.Errorf("checking %s, an output of the checkpoint: %w", x.Path, err)
+			return fmt.Errorf("flushing %s, an output of the checkpoint: %w", x.Path, err)
 		}
-		for d := filepath.Dir(x.Path); fits; d = filepath.Dir(d) {
+		for d := filepath.Dir(x.Path); ; d = filepath.Dir(d) {
 			if err := fsys.SyncDir(d); err != nil && d == filepath.Dir(x.Path) { // those above may be closed to us
-				return false, fmt.Errorf("flushing the folder of an output of the checkpoint: %w", err)
+				return fmt.Errorf("flushing the folder of an output of the checkpoint: %w", err)
 			}
 			if d == filepath.Dir(d) {
-				break
+				return nil
 			}
 		}
-		return fits, nil
 	}
 }
 
-// rewrite reads a range and, if it is what it was, writes it again and flushes it.
-func rewrite(f disk.File, x Sealed) (bool, error) {
-	sum, buf := xxh3.New(), make([]byte, min(max(x.Length, 0), 1<<20))
-	run := func(use func(b []byte, at int64) error) error {
-		for at := x.Offset; at < x.Offset+x.Length; at += int64(len(buf)) {
-			b := buf[:min(int64(len(buf)), x.Offset+x.Length-at)]
-			if n, err := f.ReadAt(b, at); n < len(b) {
-				if err == io.EOF {
-					return errShort
-				}
-				return err
+// pieces reads a range, a piece at a time.
+func pieces(f disk.File, x Sealed, use func(b []byte, at int64) error) error {
+	buf := make([]byte, min(max(x.Length, 0), 1<<20))
+	for at := x.Offset; at < x.Offset+x.Length; at += int64(len(buf)) {
+		b := buf[:min(int64(len(buf)), x.Offset+x.Length-at)]
+		if n, err := f.ReadAt(b, at); n < len(b) {
+			if err == io.EOF {
+				return errShort
 			}
-			if err := use(b, at); err != nil {
-				return err
-			}
+			return err
 		}
-		return nil
+		if err := use(b, at); err != nil {
+			return err
+		}
 	}
-	err := run(func(b []byte, _ int64) error { _, err := sum.Write(b); return err })
-	if errors.Is(err, errShort) || err == nil && sum.Sum64() != x.Sum {
-		return false, nil
-	}
-	if err == nil {
-		err = run(func(b []byte, at int64) error { _, err := f.WriteAt(b, at); return err })
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return err == nil, err
+	return nil
 }

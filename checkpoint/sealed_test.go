@@ -29,5 +29,8 @@ func TestCheckOutput(t *testing.T) {
 		fits, err := check(c.x)
 		require.NoError(t, err)
 		require.Equal(t, c.fits, fits, "%v", c.x)
+		if fits {
+			require.NoError(t, KeepOutput(fs)(c.x))
+		}
 	}
 }

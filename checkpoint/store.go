@@ -29,12 +29,14 @@ type Options struct {
 	// From makes this checkpoint the head before anything else, as Rollback does; 0: the head stays. With From, damage
 	// elsewhere in the folder does not keep it from being opened.
 	From ID
-	// CheckOutput reports whether a range of an output holds the bytes that were sealed. If so it makes them durable, for
-	// which it writes them once more before it flushes: the system gives up pages that it could not write, and no later
-	// flush tries them again. It is asked for the newest checkpoint only if it is not known that its publishing ended; if
-	// a range does not fit, it did not, and the checkpoint is left out. An error ends Open: it tells nothing about that. A
-	// missing file is no error but does not fit. nil: nothing is checked.
+	// CheckOutput reports whether a range of an output holds the bytes that were sealed. It is asked for the newest checkpoint
+	// only if it is not known that its publishing ended; if a range does not fit, it did not, and the checkpoint is left
+	// out. An error ends Open: it tells nothing about that. A missing file is no error but does not fit. nil: nothing is checked.
 	CheckOutput func(Sealed) (fits bool, err error)
+	// KeepOutput makes a range durable that fits, for which it writes it once more before it flushes: the system gives up
+	// pages that it could not write, and no later flush tries them again. All ranges and the checkpoint are kept at the same
+	// time, see Together. nil: CheckOutput has done so.
+	KeepOutput func(Sealed) error
 	// Together runs functions at the same time and returns when all have returned. nil: each on a goroutine of its own.
 	// The simulator gives one that runs them in an order of its own.
 	Together func(fs []func())

@@ -110,7 +110,7 @@ func (c *Compiled) Look(name, text string, lib *stdlib.Catalog, env *exec.Env, o
 }
 
 func (c *Compiled) storeOptions(env *exec.Env, o Launch) checkpoint.Options {
-	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), Owner: o.Owner}
+	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), KeepOutput: checkpoint.KeepOutput(env.FS), Owner: o.Owner}
 	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
 		so.Keep = int(n)
 	}
