@@ -25,7 +25,7 @@ const demoHints = `The job runs now and takes checkpoints. Three things to try:
   .plot bids over window.start of demo_hot
       a live drawing of what the job computes; Ctrl-C ends that, too
   .checkpoint here
-      then, after a while, .stop and .run demo --from here: back in time, demo/hot.csv included
+      then, after a while, .rollback here: back in time, demo/hot.csv included
 .jobs shows how the job does, .stop ends it. Remove demo/ and .ebb/demo when
 you have seen enough.`
 
