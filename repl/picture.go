@@ -46,7 +46,9 @@ func (s *Session) picture(a *Args) (*picture, error) {
 	p := &picture{plan: c, title: j.String(), text: j.Text()}
 	t := j.Totals()
 	in, out := j.meter.rates()
-	fact := func(name, format string, args ...any) { p.facts = append(p.facts, [2]string{name, fmt.Sprintf(format, args...)}) }
+	fact := func(name, format string, args ...any) {
+		p.facts = append(p.facts, [2]string{name, fmt.Sprintf(format, args...)})
+	}
 	fact("state", "%s, for %s", j.State(), span(t.For))
 	if err := j.Err(); err != nil {
 		fact("error", "%v", err)
