@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -11,19 +10,6 @@ import (
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/stdlib"
 )
-
-// paper is a Screen of tests: all that is shown is in it.
-type paper struct {
-	bytes.Buffer
-	notes     bytes.Buffer
-	width     int
-	interrupt chan struct{}
-}
-
-func (p *paper) Note(text string)            { p.notes.WriteString(text + "\n") }
-func (p *paper) Ask(string) bool             { return true }
-func (p *paper) Size() (int, int)            { return p.width, 24 }
-func (p *paper) Interrupts() <-chan struct{} { return p.interrupt }
 
 // on evaluates lines in a new session and returns what they show; the last may fail.
 func on(t *testing.T, width int, lines ...string) (string, error) {
