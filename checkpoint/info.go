@@ -6,14 +6,15 @@ import (
 
 // Info is a line of a list of checkpoints.
 type Info struct {
-	ID, Parent ID
-	Branch     uint64
-	Name       string
-	Created    int64 // nanoseconds since 1970 UTC
-	Durable    int64 // nanoseconds since 1970 UTC
-	Mode       string
-	Reason     string
-	Width      int
+	ID      ID
+	Parent  ID // the one that it came after, also over restarts and rollbacks; of those that are still there; 0: there is none
+	Branch  uint64
+	Name    string
+	Created int64 // nanoseconds since 1970 UTC
+	Durable int64 // nanoseconds since 1970 UTC
+	Mode    string
+	Reason  string
+	Width   int
 
 	Head      bool // the one that the next run goes on from
 	Abandoned bool // not on the way to the head: a rollback or a fresh start left it behind

@@ -134,14 +134,37 @@ func (s *state) list() []Info {
 			break // a damaged record
 		}
 	}
+	on := map[uint64][]ID{}
 	var out []Info
 	for _, id := range s.ids() {
 		i := s.entries[id].info
 		i.Head = id == s.head
 		i.Abandoned = id > upto[i.Branch]
+		i.Parent = parentOf(i, s.branches, on)
+		on[i.Branch] = append(on[i.Branch], id)
 		out = append(out, i)
 	}
 	return out
+}
+
+// parentOf returns the newest checkpoint before one on its branch or, if there is none, at or before the place that the
+// branch began at. The manifest does not tell: its parent is one of the same run, and may have been deleted since. on has
+// the checkpoints with smaller ids, by branch.
+func parentOf(i Info, branches map[uint64]branchRecord, on map[uint64][]ID) ID {
+	for b, at := i.Branch, i.ID-1; b != 0; {
+		ids := on[b]
+		if n, found := slices.BinarySearch(ids, at); found {
+			return at
+		} else if n > 0 {
+			return ids[n-1]
+		}
+		r := branches[b]
+		if r.At == 0 || r.Parent >= b {
+			break // it began with nothing, or the record is damaged
+		}
+		b, at = r.Parent, r.At
+	}
+	return 0
 }
 
 func (s *state) info(id ID) Info {

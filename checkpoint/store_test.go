@@ -185,3 +185,35 @@ func TestTogether(t *testing.T) {
 	wg.Wait()
 	require.NoError(t, s.Close())
 }
+
+// TestParents asks for the parents of checkpoints after rollbacks, a restart, a deletion and a fresh start: what is listed hangs
+// together although a manifest knows only of its own run.
+func TestParents(t *testing.T) {
+	fs, o := disk.NewSim(), Options{Owner: Owner{PID: 7, Host: "here"}, Keep: 20}
+	s, _, err := Open(fs, "c", o)
+	require.NoError(t, err)
+	put := func() ID { return publish(t, s, "x") }
+	one, two := put(), put()
+	require.NoError(t, s.Rollback(one))
+	three, four := put(), put()
+	require.NoError(t, s.Close())
+	s, _, err = Open(fs, "c", o)
+	require.NoError(t, err)
+	five := put()
+	require.NoError(t, s.Rollback(four))
+	six := put()
+	parents := func() map[ID]ID {
+		out := map[ID]ID{}
+		for _, i := range s.List() {
+			out[i.ID] = i.Parent
+		}
+		return out
+	}
+	require.Equal(t, map[ID]ID{one: 0, two: one, three: one, four: three, five: four, six: four}, parents())
+	require.NoError(t, s.Delete(four))
+	require.NoError(t, s.Delete(three))
+	require.NoError(t, s.Fresh())
+	seven := put()
+	require.Equal(t, map[ID]ID{one: 0, two: one, five: one, six: one, seven: 0}, parents())
+	require.NoError(t, s.Close())
+}

@@ -40,9 +40,8 @@ type branch struct {
 // tree puts checkpoints in the order of a tree: each after its parent, what was abandoned before what goes on.
 func tree(all []checkpoint.Info) (out []branch) {
 	children := map[checkpoint.ID][]checkpoint.Info{}
-	for k, i := range all {
-		parent := parentOf(all[:k], i)
-		children[parent] = append(children[parent], i)
+	for _, i := range all {
+		children[i.Parent] = append(children[i.Parent], i)
 	}
 	for _, c := range children {
 		slices.SortStableFunc(c, func(a, b checkpoint.Info) int {
@@ -68,19 +67,4 @@ func tree(all []checkpoint.Info) (out []branch) {
 	}
 	grow(0, "")
 	return out
-}
-
-// parentOf returns the checkpoint that one hangs behind; before are those with smaller ids. What lies on the way to the head
-// is one line, whatever has been deleted of it; else it is the one before on the branch, or the one that the branch began at.
-func parentOf(before []checkpoint.Info, i checkpoint.Info) checkpoint.ID {
-	parent := checkpoint.ID(0)
-	for _, x := range slices.Backward(before) {
-		switch {
-		case !i.Abandoned && !x.Abandoned, i.Abandoned && x.Branch == i.Branch:
-			return x.ID
-		case x.ID == i.Parent && i.Abandoned:
-			parent = x.ID
-		}
-	}
-	return parent
 }

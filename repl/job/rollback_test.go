@@ -87,6 +87,7 @@ func TestRollbackUnderLoad(t *testing.T) {
 		require.Equal(t, Paused, j.State())
 		require.Equal(t, at[to], outputs(t, dir))
 		require.Equal(t, done.To.Stats["rows_in"], j.Totals().RowsIn)
+		require.Equal(t, to, j.Totals().Checkpoint)
 		time.Sleep(20 * time.Millisecond)
 		require.Equal(t, at[to], outputs(t, dir), "it stands still")
 	}

@@ -16,7 +16,7 @@ type Totals struct {
 	Watermark                 types.Instant // of the slowest stage that looked last
 	StateBytes                int64         // at the last checkpoint
 	FlightRows                int64         // now
-	Checkpoint                checkpoint.ID // the last one; 0: none yet
+	Checkpoint                checkpoint.ID // the last one, or the one that the run went on from; 0: none yet
 	Checkpointed              int64         // when, nanoseconds since 1970 UTC
 	For                       time.Duration // since the run began
 }
@@ -38,6 +38,9 @@ func (j *Job) Totals() Totals {
 		t.StateBytes = j.taken[n-1].StateBytes
 	} else if m := r.launched.From; m != nil {
 		t.StateBytes = m.StateBytes
+		if t.Checkpoint == 0 {
+			t.Checkpoint, t.Checkpointed = m.ID, m.Durable
+		}
 	}
 	return t
 }
