@@ -38,6 +38,30 @@ func (f *feed) push(port int, it Item) {
 	f.items = append(f.items, fed{port, it})
 }
 
+// again puts back what waited when the run was killed, at the same width. Rows of chunks ahead of the one at hand were
+// put back before, at another width: they wait for the source to come to them once more. taken is the chunk of what was
+// processed last.
+func (f *feed) again(waited []fed, taken int64) {
+	at := taken // what is not behind it has its place among the signals
+	for _, x := range waited {
+		if x.Kind != Rows && x.Kind != ChunkEnd && x.Kind != End {
+			at = max(at, x.N)
+		}
+	}
+	for _, x := range waited {
+		switch {
+		case x.Kind == End && len(f.old) > 0:
+			f.last = &x
+		case (x.Kind == Rows || x.Kind == ChunkEnd) && x.N > at:
+			f.watch = nil // as at another width
+			f.old = append(f.old, x)
+		default:
+			f.pushed(x.Item)
+			f.items = append(f.items, x)
+		}
+	}
+}
+
 // arrange sorts what was put back.
 func (f *feed) arrange(ended bool) {
 	if !fault.On("feed-unsorted") {
@@ -90,5 +114,12 @@ func (f *feed) before(x *fed) bool {
 	return x.Kind == End || f.old[0].N <= x.N // a watermark, too, was told after the rows that were in flight
 }
 
-// waiting returns what is not taken yet.
-func (f *feed) waiting() []fed { return append(f.old[:len(f.old):len(f.old)], f.items[f.next:]...) }
+// waiting returns what is not taken yet, in the order in which it will be taken.
+func (f *feed) waiting() []fed {
+	first := 0
+	for f.next < len(f.items) && first < len(f.old) && f.old[first].N <= f.chunk {
+		first++
+	}
+	out := append(f.old[:first:first], f.items[f.next:]...)
+	return append(out, f.old[first:]...)
+}

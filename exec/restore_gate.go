@@ -37,7 +37,7 @@ func (r *restoring) gate(t *Task) {
 	case len(old) == t.width:
 		d := old[t.index]
 		g.w, g.idle, g.ended, g.halted = d.gate.w, d.gate.idle, d.gate.ended, d.gate.halted
-		for _, in := range d.inputs {
+		for _, in := range oldestFirst(d.inputs) {
 			r.input(t, t.index, in, len(old))
 		}
 		r.groups(t, d)
@@ -45,12 +45,28 @@ func (r *restoring) gate(t *Task) {
 		g.w, g.ended = types.MaxInstant, true
 		for k, d := range old {
 			g.w, g.ended, g.halted = min(g.w, d.gate.w), g.ended && d.gate.ended, g.halted || d.gate.halted
-			for _, in := range d.inputs {
+			for _, in := range oldestFirst(d.inputs) {
 				r.input(t, k, in, len(old))
 			}
 			r.groups(t, d)
 		}
 	}
+}
+
+// oldestFirst returns inputs in the order in which they are to be emptied if all become old ones: what was old already
+// comes before what was read after it of the same chunk.
+func oldestFirst(inputs []inputData) []inputData {
+	out := slices.Clone(inputs)
+	slices.SortStableFunc(out, func(a, b inputData) int {
+		switch {
+		case a.old == b.old:
+			return 0
+		case a.old:
+			return -1
+		}
+		return 1
+	})
+	return out
 }
 
 // groups gives back whose turn it is.
@@ -232,20 +248,24 @@ func (r *restoring) feeds(gr *Group, tasks []*Task) {
 		if fault.On("feed-not-restored") {
 			continue
 		}
+		waited := make([]fed, len(f.items))
 		for i, it := range f.items {
 			if it.Kind == Rows {
 				r.rows += int64(it.Batch.Rows())
 			}
-			x := fed{f.ports[i], it}
-			switch {
-			case len(old) == len(tasks):
-				tasks[k].feed.pushed(it)
-				tasks[k].feed.items = append(tasks[k].feed.items, x)
-			case it.Kind == Rows || it.Kind == ChunkEnd:
-				to := tasks[int(it.N)%tasks[0].parts]
+			waited[i] = fed{f.ports[i], it}
+		}
+		if len(old) == len(tasks) {
+			tasks[k].feed.again(waited, tasks[k].chunk)
+			continue
+		}
+		for _, x := range waited {
+			switch x.Kind {
+			case Rows, ChunkEnd:
+				to := tasks[int(x.N)%tasks[0].parts]
 				to.feed.watch = nil // they come in an order of their own
 				to.feed.old = append(to.feed.old, x)
-			case it.Kind == End:
+			case End:
 				for _, t := range tasks {
 					t.feed.watch, t.feed.last = nil, &x
 				}
