@@ -144,6 +144,7 @@ func (s *Store) start(epoch uint64) (err error) {
 	s.addCatalog(s.seg, copies)
 	if s.o.RoomBytes > 0 {
 		if err := s.seg.makeRoom(s.seg.end() + s.o.RoomBytes); err != nil {
+			s.fs.Remove(s.seg.path) // nothing is in it yet; on a full disk each attempt would leave one
 			return s.fail("beginning a segment of checkpoints", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
@@ -215,5 +216,35 @@ func TestParents(t *testing.T) {
 	require.NoError(t, s.Fresh())
 	seven := put()
 	require.Equal(t, map[ID]ID{one: 0, two: one, five: one, six: one, seven: 0}, parents())
+	require.NoError(t, s.Close())
+}
+
+// TestFullDisk opens a folder on a full disk again and again: each time it is refused, and nothing is left behind; once there
+// is room it goes on.
+func TestFullDisk(t *testing.T) {
+	fs, o := disk.NewSim(), Options{Owner: Owner{PID: 7, Host: "here"}, RoomBytes: 1 << 20, Keep: 3}
+	s, _, err := Open(fs, "c", o)
+	require.NoError(t, err)
+	one := publish(t, s, "x")
+	require.NoError(t, s.Close())
+	before, err := fs.Glob("c/*.seg")
+	require.NoError(t, err)
+	for range 3 {
+		fs.Before = func(op, name string) error {
+			if op == "write" {
+				return &disk.Partial{N: 3, Err: syscall.ENOSPC}
+			}
+			return nil
+		}
+		_, _, err = Open(fs, "c", o)
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		fs.Before = nil
+		after, err := fs.Glob("c/*.seg")
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+	}
+	s, r, err := Open(fs, "c", o)
+	require.NoError(t, err)
+	require.Equal(t, one, r.Newest.ID)
 	require.NoError(t, s.Close())
 }

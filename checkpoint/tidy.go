@@ -122,6 +122,7 @@ func (s *Store) makeAhead() error {
 	}
 	if err != nil {
 		t.f.Close()
+		s.fs.Remove(t.path)
 		return s.fail("making a segment of checkpoints", err)
 	}
 	t.flushed = t.base
