@@ -2,7 +2,6 @@ package exec
 
 import (
 	"strings"
-	"time"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -27,7 +26,7 @@ func (f *Failures) Add(out *Out, errs []*RowError) error {
 	if f.Stats != nil {
 		f.Stats.Errors.Add(int64(len(errs)))
 		for _, e := range errs[max(0, len(errs)-f.Stats.Rejected.Room()):] {
-			f.Stats.Rejected.Add(Sample{At: time.Now().UnixNano(), Stage: e.Stage, Source: e.Source, Row: e.Row, Raw: e.Raw, Reason: e.Err.Error()})
+			f.Stats.Rejected.Add(Sample{Stage: e.Stage, Source: e.Source, Row: e.Row, Raw: e.Raw, Reason: e.Err.Error()})
 		}
 	}
 	if f.Mode == "drop" {

@@ -7,7 +7,6 @@ import (
 
 // A Sample is a row that failed or came late, for people who ask what is wrong.
 type Sample struct {
-	At     int64  // when it was noticed, nanoseconds since 1970 UTC
 	Stage  string // source or stage, as the script calls it
 	Source string // file or split, "" if not known
 	Row    int64  // data row in Source from 1; 0 if not known

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ebb-lang/ebb/checkpoint"
-	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
@@ -76,7 +76,7 @@ func fork(s *Session, a *Args) error {
 		if _, err := os.Lstat(dir); err == nil {
 			return fmt.Errorf("%s holds the checkpoints of another job; remove it, or fork under another name", dir)
 		}
-		if err := checkpoint.Fork(disk.OS{}, f.Dir, i.ID, dir, checkpoint.Options{}); err != nil {
+		if err := checkpoint.Fork(s.env().FS, f.Dir, i.ID, dir, checkpoint.Options{}); err != nil {
 			return err
 		}
 		j, err := s.start(name, text, s.opts.Plan, planner.Launch{Dir: dir, From: fmt.Sprint(i.ID), NewOutputs: true})
@@ -85,7 +85,7 @@ func fork(s *Session, a *Args) error {
 			return forkError(err)
 		}
 		j.origin = &origin{job: from.called, at: at}
-		if err := j.standAlone(dir); err != nil {
+		if err := j.standAlone(dir, s.env().FS); err != nil {
 			j.Kill()
 			return fmt.Errorf("%s was ended again: %w", j, err)
 		}
@@ -99,7 +99,7 @@ func fork(s *Session, a *Args) error {
 
 // standAlone gives a fork a checkpoint of its own and takes those away that it came with: the outputs of these are those of
 // the other job, which a rollback would change.
-func (j *sessionJob) standAlone(dir string) error {
+func (j *sessionJob) standAlone(dir string, fs exec.FS) error {
 	f, err := inspect.Open(dir)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (j *sessionJob) standAlone(dir string) error {
 		return err
 	}
 	for _, i := range theirs {
-		if err := checkpoint.RequestDelete(disk.OS{}, dir, i.ID); err != nil {
+		if err := checkpoint.RequestDelete(fs, dir, i.ID); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func sampleLate(env *exec.Env, stage string, fields []types.Field, b *vec.Batch, rows []uint32) {
 	keep := &env.Stats.Behind
 	for _, r := range rows[max(0, len(rows)-keep.Room()):] {
-		x := exec.Sample{At: env.Now(), Stage: stage, Reason: "late"}
+		x := exec.Sample{Stage: stage, Reason: "late"}
 		if b.Time != nil {
 			x.Reason = "event time " + moment(b.Time[r])
 			if b.Mark != nil {
