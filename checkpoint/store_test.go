@@ -229,9 +229,10 @@ func TestFullDisk(t *testing.T) {
 	require.NoError(t, s.Close())
 	before, err := fs.Glob("c/*.seg")
 	require.NoError(t, err)
+	require.NotEmpty(t, before)
 	for range 3 {
 		fs.Before = func(op, name string) error {
-			if op == "write" {
+			if op == "write" && name == "c/0002-000.seg" {
 				return &disk.Partial{N: 3, Err: syscall.ENOSPC}
 			}
 			return nil
