@@ -151,7 +151,7 @@ func (w *world) run(l life) (done bool, err error) {
 		if committed = max(committed, id); restoring { // to an older one, perhaps
 			return nil
 		}
-		if !hurt { // else that commit may have failed
+		if !hurt && !crashed { // else that commit may have failed
 			if err := w.seen(was); err != nil {
 				return err
 			}
