@@ -159,7 +159,7 @@ func (w *world) run(l life) (done bool, err error) {
 		return durable(w.fs, w.rng, checkpoints, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
 	}
 	w.count.lives++
-	restored := false
+	restored, early := false, false // early: it goes on from a run whose input was ended early, and ends where that did
 	defer func() {
 		if testing.Verbose() && *oneOf >= 0 {
 			fmt.Printf("%+v: done %v, %v\n", l, done, err)
@@ -174,7 +174,7 @@ func (w *world) run(l life) (done bool, err error) {
 			w.count.backs++
 		}
 		if launched.Setup.From != nil {
-			restored = true
+			restored, early = true, launched.From.ID <= w.drained
 		}
 		n := 0
 		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Round: func() {
@@ -235,19 +235,27 @@ func (w *world) run(l life) (done bool, err error) {
 		w.leave(l.kill)
 		return false, nil
 	case err != nil && l.timeout > 0 && (strings.Contains(err.Error(), "in a row failed") || strings.Contains(err.Error(), "the final checkpoint failed")):
+		if l.drain > 0 {
+			w.drainedHere()
+		}
 		w.leave(true)
 		return false, nil
 	case err == nil && l.stop > 0 || err == nil && l.drain > 0:
 		w.count.stops++
 		if l.drain > 0 {
-			for _, id := range w.list() {
-				w.drained = max(w.drained, id)
-			}
+			w.drainedHere()
 		}
 		w.leave(l.kill)
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil && !early, err
+}
+
+// drainedHere notes that the input of the run that took the newest checkpoints was ended early.
+func (w *world) drainedHere() {
+	for _, id := range w.list() {
+		w.drained = max(w.drained, id)
+	}
 }
 
 // leave makes the disk what is left of it.
