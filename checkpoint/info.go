@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"os"
 )
 
 // Info is a line of a list of checkpoints.
@@ -84,6 +85,21 @@ type Owner struct {
 	Host  string `json:"host"`
 	Start int64  `json:"start"` // nanoseconds since 1970 UTC
 	What  string `json:"what"`  // for people: the command or the script
+}
+
+// ThisProcess is the owner that a folder is held by while this process has it. start is when it began, 0 if that does not
+// matter.
+func ThisProcess(start int64, what string) Owner {
+	host, _ := os.Hostname()
+	return Owner{PID: os.Getpid(), Host: host, Start: start, What: what}
+}
+
+// Label is a checkpoint as people call it: its number, and its name in brackets if it has one.
+func Label(id ID, name string) string {
+	if name == "" {
+		return fmt.Sprint(uint64(id))
+	}
+	return fmt.Sprintf("%d (%s)", id, name)
 }
 
 // LockedError says that another process holds the folder.

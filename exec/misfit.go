@@ -22,11 +22,14 @@ type MisfitsError struct {
 	List []Misfit
 }
 
+// String is a line of a list.
+func (m Misfit) String() string { return m.Stage + ": " + m.What }
+
 func (e *MisfitsError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "the script does not fit checkpoint %d:", e.ID)
 	for _, m := range e.List {
-		fmt.Fprintf(&s, "\n  %s: %s", m.Stage, m.What)
+		fmt.Fprintf(&s, "\n  %s", m)
 	}
 	s.WriteString("\n`--allow-dropped STAGE` drops what is kept of a stage, `--fresh` starts anew, `--from` goes on from another checkpoint")
 	return s.String()

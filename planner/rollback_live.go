@@ -3,7 +3,6 @@ package planner
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
@@ -43,11 +42,11 @@ func (l *Launched) PlanRollback(id checkpoint.ID, env *exec.Env) (*RolledBack, e
 		c.spreadOut(l.lib, look)
 	}
 	if list := (&exec.Restore{Manifest: m}).Misfits(c.Graph(l.lib, look)); len(list) > 0 {
-		var what []string
+		what := ""
 		for _, x := range list {
-			what = append(what, fmt.Sprintf("\n  %s: %s", x.Stage, x.What))
+			what += fmt.Sprintf("\n  %s", x)
 		}
-		return nil, refused("the script has been changed since and does not fit it:%s", strings.Join(what, ""))
+		return nil, refused("the script has been changed since and does not fit it:%s", what)
 	}
 	out := &RolledBack{From: s.Head(), To: m}
 	back, known := s.AsidesOf(id)

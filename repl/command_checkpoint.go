@@ -31,11 +31,7 @@ var _ = command(Command{
 		if err != nil {
 			return err
 		}
-		name := ""
-		if m.Name != "" {
-			name = " (" + m.Name + ")"
-		}
-		_, err = fmt.Fprintf(s.Screen, "checkpoint %d%s: took %s, state %s, %s in flight, after row %s of the input\n", m.ID, name,
+		_, err = fmt.Fprintf(s.Screen, "checkpoint %s: took %s, state %s, %s in flight, after row %s of the input\n", checkpoint.Label(m.ID, m.Name),
 			span(time.Duration(m.Durable-m.Created)), size(m.StateBytes), plural(m.FlightRows, "row"), count(m.Stats["rows_in"]))
 		return err
 	},

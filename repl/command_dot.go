@@ -7,14 +7,6 @@ var _ = command(Command{
 		"A file that ebb did not draw is not overwritten.",
 	Flags: []Flag{jobFlag},
 	Run: func(s *Session, a *Args) error {
-		p, err := s.picture(a)
-		if err != nil {
-			return err
-		}
-		if err := replace(a.Arg(0), dotHead, p.plan.Physical.Dot(p.notes)); err != nil {
-			return err
-		}
-		s.Screen.Note(p.title + " is drawn in " + a.Arg(0))
-		return nil
+		return s.draw(a, dotHead, func(p *picture) string { return p.plan.Physical.Dot(p.notes) })
 	},
 })

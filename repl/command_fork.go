@@ -106,11 +106,14 @@ func (j *sessionJob) standAlone(dir string, fs exec.FS) error {
 	}
 	theirs := f.All
 	f.Close()
-	if _, err := j.Checkpoint(""); err != nil {
-		if j.State() == job.Finished { // it has taken its last one
-			err = nil
+	unless := func(err error) error { // a job that has finished has taken its last one
+		if j.State() == job.Finished {
+			return nil
 		}
 		return err
+	}
+	if _, err := j.Checkpoint(""); err != nil {
+		return unless(err)
 	}
 	for _, i := range theirs {
 		if err := checkpoint.RequestDelete(fs, dir, i.ID); err != nil {
@@ -118,10 +121,7 @@ func (j *sessionJob) standAlone(dir string, fs exec.FS) error {
 		}
 	}
 	_, err = j.Checkpoint("") // deletes them
-	if j.State() == job.Finished {
-		err = nil
-	}
-	return err
+	return unless(err)
 }
 
 // forkError says what to do about a script that does not fit.

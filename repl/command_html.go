@@ -7,14 +7,6 @@ var _ = command(Command{
 		"A file that ebb did not draw is not overwritten.",
 	Flags: []Flag{jobFlag},
 	Run: func(s *Session, a *Args) error {
-		p, err := s.picture(a)
-		if err != nil {
-			return err
-		}
-		if err := replace(a.Arg(0), pageHead, p.page()); err != nil {
-			return err
-		}
-		s.Screen.Note(p.title + " is drawn in " + a.Arg(0))
-		return nil
+		return s.draw(a, pageHead, func(p *picture) string { return p.page() })
 	},
 })

@@ -8,10 +8,9 @@ import (
 
 var _ = command(Command{
 	Name: "pause", Args: "[-j JOB]", Group: "jobs",
-	Summary:  "let a job stand still: no rows, no timers; .resume lets it go on",
-	Text:     "A paused job still takes the checkpoints that are asked for.",
-	Flags:    []Flag{jobFlag},
-	Complete: func(s *Session, _ []string) []string { return s.jobNames() },
+	Summary: "let a job stand still: no rows, no timers; .resume lets it go on",
+	Text:    "A paused job still takes the checkpoints that are asked for.",
+	Flags:   []Flag{jobFlag},
 	Run: func(s *Session, a *Args) error {
 		j, err := s.live(a)
 		if err != nil {

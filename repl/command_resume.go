@@ -11,8 +11,7 @@ var _ = command(Command{
 	Summary: "let a paused job go on; one that was stopped or has failed goes on from its newest checkpoint",
 	Text: "It runs the script that it was started with. .run goes on from the checkpoint with the script as it is now. A job that is not the " +
 		"newest of several becomes the newest.",
-	Flags:    []Flag{jobFlag},
-	Complete: func(s *Session, _ []string) []string { return s.jobNames() },
+	Flags: []Flag{jobFlag},
 	Run: func(s *Session, a *Args) error {
 		j, err := s.job(a)
 		if err != nil {

@@ -73,15 +73,11 @@ func rollbackError(j *sessionJob, err error) error {
 // tellPlan says what a rollback will do.
 func tellPlan(s *Session, j *sessionJob, p *job.Plan) error {
 	var b strings.Builder
-	name := ""
-	if p.To.Name != "" {
-		name = " (" + p.To.Name + ")"
-	}
 	way := "back"
 	if p.To.ID > p.Head {
 		way = "forward"
 	}
-	fmt.Fprintf(&b, "%s goes %s to checkpoint %d%s, taken %s ago:\n", j, way, p.To.ID, name, span(p.Age))
+	fmt.Fprintf(&b, "%s goes %s to checkpoint %s, taken %s ago:\n", j, way, checkpoint.Label(p.To.ID, p.To.Name), span(p.Age))
 	switch {
 	case p.Rows > 0:
 		fmt.Fprintf(&b, "  the input is read again from row %s on: %s\n", count(p.To.Stats["rows_in"]), plural(p.Rows, "row"))

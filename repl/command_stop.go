@@ -8,10 +8,9 @@ import (
 
 var _ = command(Command{
 	Name: "stop", Args: "[--drain] [-j JOB]", Group: "jobs",
-	Summary:  "end a job with a final checkpoint, from which .resume and .run go on",
-	Text:     "Windows that are open are not flushed: they are part of the checkpoint. --drain ends the input instead: windows are flushed, and the job has finished.",
-	Flags:    []Flag{{"--drain", "", "end the input and flush windows"}, jobFlag},
-	Complete: func(s *Session, _ []string) []string { return s.jobNames() },
+	Summary: "end a job with a final checkpoint, from which .resume and .run go on",
+	Text:    "Windows that are open are not flushed: they are part of the checkpoint. --drain ends the input instead: windows are flushed, and the job has finished.",
+	Flags:   []Flag{{"--drain", "", "end the input and flush windows"}, jobFlag},
 	Run: func(s *Session, a *Args) error {
 		j, err := s.live(a)
 		if err != nil {

@@ -12,10 +12,9 @@ import (
 
 var _ = command(Command{
 	Name: "watermark", Args: "[-j JOB]", Group: "jobs",
-	Summary:  "show how far event time has come in each source and split, what holds it back and what to do",
-	Text:     "The watermark of a source is that of its slowest split that is not idle; a window comes out when the watermark passes its end.",
-	Flags:    []Flag{jobFlag},
-	Complete: func(s *Session, _ []string) []string { return s.jobNames() },
+	Summary: "show how far event time has come in each source and split, what holds it back and what to do",
+	Text:    "The watermark of a source is that of its slowest split that is not idle; a window comes out when the watermark passes its end.",
+	Flags:   []Flag{jobFlag},
 	Run: func(s *Session, a *Args) error {
 		j, err := s.job(a)
 		if err != nil {

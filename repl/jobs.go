@@ -125,9 +125,8 @@ func (s *Session) start(name, text string, plan planner.Options, launch planner.
 	if err := s.free(j); err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname()
 	launch.Engine = s.opts.Version
-	launch.Owner = checkpoint.Owner{PID: os.Getpid(), Host: host, Start: time.Now().UnixNano(), What: "ebb " + strings.Join(os.Args[1:], " ")}
+	launch.Owner = checkpoint.ThisProcess(time.Now().UnixNano(), "ebb "+strings.Join(os.Args[1:], " "))
 	if j.Job, err = s.launch(job.Options{Name: name + ".ebb", Text: text, Plan: plan, Launch: launch, Lib: s.lib, Env: env}); err != nil {
 		return nil, err
 	}
@@ -165,28 +164,18 @@ func (s *Session) newest(j *sessionJob) {
 	}
 }
 
-// dying is how long a process that was killed may hold its locks.
-const dying = time.Second
-
-// launch starts a job. A folder that is in use may belong to a process that is on its way out.
+// launch starts a job.
 func (s *Session) launch(o job.Options) (*job.Job, error) {
-	for since := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		j, err := job.Start(context.Background(), o)
-		var locked *checkpoint.LockedError
-		switch {
-		case err == nil || !errors.As(err, &locked):
-			return j, err
-		case locked.Owner.PID == os.Getpid():
-			for _, x := range s.running() {
-				if x.Folder() == locked.Dir {
-					return nil, fmt.Errorf("%s keeps its checkpoints in %s; stop it first, or set another `checkpoint.dir`", x, locked.Dir)
-				}
+	j, err := planner.Patiently(func() (*job.Job, error) { return job.Start(context.Background(), o) })
+	var locked *checkpoint.LockedError
+	if errors.As(err, &locked) && locked.Owner.PID == os.Getpid() {
+		for _, x := range s.running() {
+			if x.Folder() == locked.Dir {
+				return nil, fmt.Errorf("%s keeps its checkpoints in %s; stop it first, or set another `checkpoint.dir`", x, locked.Dir)
 			}
-			return nil, err
-		case time.Since(since) > dying:
-			return nil, err
 		}
 	}
+	return j, err
 }
 
 // outputsOf names what a script writes: the absolute paths, of connectors that have one.

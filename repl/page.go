@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -42,9 +41,9 @@ func page(title string, facts [][2]string, svg, script, notes string) string {
 	return s.String()
 }
 
-// replace writes a file as a whole. A file that is there already must begin with head: nothing of a person's is lost by a
+// redraw writes a file as a whole. A file that is there already must begin with head: nothing of a person's is lost by a
 // mistyped name.
-func replace(path, head, text string) error {
+func redraw(path, head, text string) error {
 	old, err := os.Open(path)
 	switch {
 	case err == nil:
@@ -57,17 +56,5 @@ func replace(path, head, text string) error {
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.WriteString(text)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	return replaceFile(path, text)
 }

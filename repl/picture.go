@@ -73,6 +73,19 @@ func (s *Session) picture(a *Args) (*picture, error) {
 	return p, nil
 }
 
+// draw draws the job of a command into the file that it names. head is what such a file begins with.
+func (s *Session) draw(a *Args, head string, text func(*picture) string) error {
+	p, err := s.picture(a)
+	if err != nil {
+		return err
+	}
+	if err := redraw(a.Arg(0), head, text(p)); err != nil {
+		return err
+	}
+	s.Screen.Note(p.title + " is drawn in " + a.Arg(0))
+	return nil
+}
+
 // held reads what the newest checkpoint of a folder held; nil if it cannot be read.
 func held(dir string) *checkpointed {
 	f, err := inspect.Open(dir)

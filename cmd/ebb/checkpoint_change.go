@@ -92,7 +92,7 @@ func deleteIDs(dir string, ids []checkpoint.ID) error {
 
 // amend changes a folder, or asks the job that holds it to.
 func amend(dir, what string, ask func() error, do func(*checkpoint.Store) error) error {
-	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: owner(what), Keep: keepAll})
+	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: checkpoint.ThisProcess(0, what), Keep: keepAll})
 	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
 		if err := ask(); err != nil {
 			return &status{exitOutput, err}
@@ -110,12 +110,6 @@ func amend(dir, what string, ask func() error, do func(*checkpoint.Store) error)
 		return &status{exitOutput, fmt.Errorf("cannot clean up in %s: %w", dir, err)}
 	}
 	return nil
-}
-
-// owner is what the lock of a folder says while a command holds it.
-func owner(what string) checkpoint.Owner {
-	host, _ := os.Hostname()
-	return checkpoint.Owner{PID: os.Getpid(), Host: host, What: what}
 }
 
 // keepAll: a command that changes one thing leaves the rest to the job's own rule.

@@ -59,7 +59,7 @@ type rollback struct {
 
 func openRollback(name, dir string) (*rollback, error) {
 	here, _ := os.Getwd()
-	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: owner("ebb checkpoint rollback"), Keep: keepAll})
+	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: checkpoint.ThisProcess(0, "ebb checkpoint rollback"), Keep: keepAll})
 	if locked, ok := errors.AsType[*checkpoint.LockedError](err); ok {
 		return nil, &status{exitFailed, fmt.Errorf("%w; a signal (Ctrl-C) stops a job with a last checkpoint", locked)}
 	}
@@ -101,12 +101,8 @@ func (r *rollback) report(done *planner.RolledBack) {
 	case head < m.ID:
 		went = fmt.Sprintf("went forward from checkpoint %d to", head)
 	}
-	name := ""
-	if m.Name != "" {
-		name = " (" + m.Name + ")"
-	}
-	fmt.Printf("%s %d%s, taken %s ago: after row %d of the input, %d rows in flight\n",
-		went, m.ID, name, inspect.Span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
+	fmt.Printf("%s %s, taken %s ago: after row %d of the input, %d rows in flight\n",
+		went, checkpoint.Label(m.ID, m.Name), inspect.Span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
 	for _, d := range done.Outputs {
 		var words []string
 		if d.Cut > 0 {

@@ -54,8 +54,7 @@ func (f *checkpointFlags) launch(cmd *cobra.Command) (planner.Launch, error) {
 	if f.fresh && f.from != "" {
 		return o, usage("--fresh starts from nothing, --from from a checkpoint: give one of them")
 	}
-	host, _ := os.Hostname()
-	o.Owner = checkpoint.Owner{PID: os.Getpid(), Host: host, Start: time.Now().UnixNano(), What: "ebb " + strings.Join(os.Args[1:], " ")}
+	o.Owner = checkpoint.ThisProcess(time.Now().UnixNano(), "ebb "+strings.Join(os.Args[1:], " "))
 	log, err := f.logger()
 	if err != nil {
 		return o, err
@@ -92,18 +91,11 @@ func logCheckpoint(log *slog.Logger, m *checkpoint.Manifest) {
 	log.Info("checkpoint", append(args, "slowest_task", m.Slowest)...)
 }
 
-// dying is how long a process that was killed may hold its locks.
-const dying = time.Second
-
 // launched opens the checkpoints of a script.
 func launched(c *planner.Compiled, name, text string, env *exec.Env, o planner.Launch) (*planner.Launched, error) {
 	var refused *planner.RefusedError
 	var locked *checkpoint.LockedError
-	l, err := c.Launch(name, text, stdlib.New(), env, o)
-	for since := time.Now(); errors.As(err, &locked) && time.Since(since) < dying; { // the process may be on its way out
-		time.Sleep(20 * time.Millisecond)
-		l, err = c.Launch(name, text, stdlib.New(), env, o)
-	}
+	l, err := planner.Patiently(func() (*planner.Launched, error) { return c.Launch(name, text, stdlib.New(), env, o) })
 	switch {
 	case err == nil:
 		return l, nil
@@ -123,11 +115,7 @@ func tellRestored(l *planner.Launched, env *exec.Env) {
 	if l.From == nil {
 		return
 	}
-	name := ""
-	if l.Info.Name != "" {
-		name = " (" + l.Info.Name + ")"
-	}
 	age := time.Duration(env.Now() - l.From.Durable).Round(time.Second)
-	fmt.Fprintf(os.Stderr, "ebb: goes on from checkpoint %d%s, %s old: after row %d of the input, %d rows in flight put back\n",
-		l.From.ID, name, age, l.From.Stats["rows_in"], l.Setup.From.Rows())
+	fmt.Fprintf(os.Stderr, "ebb: goes on from checkpoint %s, %s old: after row %d of the input, %d rows in flight put back\n",
+		checkpoint.Label(l.From.ID, l.Info.Name), age, l.From.Stats["rows_in"], l.Setup.From.Rows())
 }
