@@ -9,7 +9,8 @@ import (
 
 // Options are what the command line says about a script.
 type Options struct {
-	Set map[string]string // values of params, as written after `--set NAME=`
+	Set   map[string]string // values of params, as written after `--set NAME=`
+	Watch *Watch            // may be nil
 }
 
 // Text parses and checks a text; name is the path of its file, or what stands for it. The diagnostics are those of the
@@ -75,6 +76,7 @@ type checker struct {
 	env   Env
 	opts  Options
 	diags diags
+	quiet int // inside of quietly
 	out   *Script
 	exprs // of the expressions
 

@@ -134,7 +134,7 @@ func (u *stageUse) within(k *syntax.Clause) {
 			ends[i], _ = x.Value.(int64)
 		}
 		if ends[0] > ends[1] {
-			u.bad(k.Span, "W405", "the interval is empty: it ends before it starts", "write the earlier end first: `within [-1m, 5m]`")
+			u.bad(k.Span, "W424", "the interval is empty: it ends before it starts", "write the earlier end first: `within [-1m, 5m]`")
 			return
 		}
 		u.args.Within = &types.Interval{Lo: ends[0], Hi: ends[1]}
@@ -151,7 +151,7 @@ func (u *stageUse) noTime(k *syntax.Clause) {
 			break
 		}
 	}
-	u.bad(k.Span, "W402", fmt.Sprintf("the window needs an event time, and the rows that enter `%s` have none", u.stage.Name.Name), help)
+	u.bad(k.Span, "W401", fmt.Sprintf("the window needs an event time, and the rows that enter `%s` have none", u.stage.Name.Name), help)
 }
 
 // keys checks the items of `by` or `per`. With sorts, "asc" or "desc", they put rows in that order and need no names.
@@ -164,7 +164,7 @@ func (u *stageUse) keys(k *syntax.Clause, sorts string) []types.Item {
 		if sorts == "" || it.Name != nil {
 			item.Name = u.itemName(it, k.Label)
 			if item.Name != "" && hasItem(items, item.Name) {
-				u.bad(it.Span, "C320", fmt.Sprintf("two keys are named `%s`", item.Name), "")
+				u.bad(it.Span, "N105", fmt.Sprintf("two keys are named `%s`", item.Name), "")
 			}
 		} else if name, n := path(it.Expr); n > 0 {
 			item.Name = name
@@ -176,7 +176,7 @@ func (u *stageUse) keys(k *syntax.Clause, sorts string) []types.Item {
 		case sorts == "" && x.Type.Kind == types.Null:
 			u.bad(it.Expr.Span, "T201", "a key cannot be nil", "")
 		case sorts != "" && !x.Type.Ordered():
-			u.bad(it.Expr.Span, "T205", fmt.Sprintf("rows cannot be put in order by %s", describe(x.Type)), "")
+			u.bad(it.Expr.Span, "T233", fmt.Sprintf("rows cannot be put in order by %s", describe(x.Type)), "")
 		}
 		items = append(items, item)
 	}

@@ -82,7 +82,7 @@ func (c *checker) readsAlone(a *types.ConnArgs, sig *types.ConnSig, call *syntax
 			c.stdin = a
 		}
 		if c.stdin.Pos != a.Pos {
-			c.fault(call.Span, "W409", fmt.Sprintf("standard input is read twice; the other is at %s", c.stdin.Pos),
+			c.fault(call.Span, "O904", fmt.Sprintf("standard input is read twice; the other is at %s", c.stdin.Pos),
 				fmt.Sprintf("name it once, `source input = %s(\"-\")`, and read `input` wherever it is wanted", a.Name))
 			return false
 		}
@@ -100,7 +100,7 @@ func (c *checker) unknownConnector(call *syntax.Call, reads bool) {
 		case d.kind == "fn" || d.kind == "let" || d.kind == "param":
 			help = ""
 		}
-		c.fault(call.Name.Span, "N103", fmt.Sprintf("`%s` is %s, not a connector", name, d.what(f)), help)
+		c.fault(call.Name.Span, "N108", fmt.Sprintf("`%s` is %s, not a connector", name, d.what(f)), help)
 		return
 	}
 	guess := didYouMean(name, c.env.Names("conn"))
@@ -236,7 +236,7 @@ func (c *checker) literal(e *syntax.Expr, what string) (types.Type, any, bool) {
 				name = syntax.Unquote(name)
 			}
 			if _, twice := values[name]; twice {
-				c.fault(el.Tokens[0].Span, "N104", fmt.Sprintf("the field `%s` stands twice", name), "")
+				c.fault(el.Tokens[0].Span, "N109", fmt.Sprintf("the field `%s` stands twice", name), "")
 				ok = false
 			}
 			ft, v, good := c.literal(part(el, 2, len(el.Tokens)), what)
@@ -330,7 +330,7 @@ func (c *checker) rowParam(e *syntax.Expr, option string, rows types.Stream) []t
 	add := func(name string, at syntax.Span, x *types.Expr) bool {
 		for _, it := range items {
 			if it.Name == name {
-				c.fault(at, "C320", fmt.Sprintf("two elements of `%s` are named `%s`", option, name), "")
+				c.fault(at, "N105", fmt.Sprintf("two elements of `%s` are named `%s`", option, name), "")
 				return false
 			}
 		}

@@ -131,14 +131,14 @@ func (c *checker) collect(f *unit, main bool) {
 func (c *checker) define(d *decl) {
 	src := d.file.src
 	if was := c.names[d.name]; was != nil && was.kind != "broken" {
-		c.report(src, d.at, "N101", fmt.Sprintf("`%s` is defined already: %s", d.name, was.what(d.file)), "names are unique in a script and the files that it uses")
+		c.report(src, d.at, "N106", fmt.Sprintf("`%s` is defined already: %s", d.name, was.what(d.file)), "names are unique in a script and the files that it uses")
 		return
 	}
 	switch {
 	case d.kind == "pipe" && (c.env.Stage(d.name) != nil || laterStages[d.name]):
-		c.report(src, d.at, "N102", fmt.Sprintf("`%s` is a stage of the language and cannot be the name of a pipe", d.name), "")
+		c.report(src, d.at, "N107", fmt.Sprintf("`%s` is a stage of the language and cannot be the name of a pipe", d.name), "")
 	case d.kind == "fn" && (c.env.Func(d.name) != nil || c.env.Agg(d.name) != nil):
-		c.report(src, d.at, "N102", fmt.Sprintf("`%s` is a function of the language and cannot be defined anew", d.name), "")
+		c.report(src, d.at, "N107", fmt.Sprintf("`%s` is a function of the language and cannot be defined anew", d.name), "")
 	}
 	c.names[d.name] = d
 	c.decls = append(c.decls, d)

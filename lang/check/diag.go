@@ -86,10 +86,12 @@ func (c *checker) report(src *syntax.Source, span syntax.Span, code, message, he
 	c.diags.add(d)
 }
 
-// quietly runs f and forgets what it reports.
+// quietly runs f and forgets what it reports; nobody is told of what it understands.
 func (c *checker) quietly(f func()) {
 	was := c.diags
 	c.diags = diags{}
+	c.quiet++
 	f()
+	c.quiet--
 	c.diags = was
 }

@@ -205,5 +205,8 @@ func (t *typer) root() *types.Expr {
 	if x != nil && !t.fits(t.tree, x) {
 		return nil
 	}
+	if x != nil {
+		t.seen()
+	}
 	return x
 }

@@ -20,7 +20,7 @@ func (t *typer) unary(n *ast.UnaryNode) *types.Expr {
 		if x.Type.Numeric() || x.Type.Kind == types.Duration {
 			return x
 		}
-		return t.failOp(n, "T220", fmt.Sprintf("`+` takes a number, but `%s` is %s", t.written(n.Node), describe(x.Type)), "")
+		return t.failOp(n, "T201", fmt.Sprintf("`+` takes a number, but `%s` is %s", t.written(n.Node), describe(x.Type)), "")
 	case "-":
 		if x.Op == types.OpConst && !x.Type.Nullable {
 			switch v := x.Value.(type) {
@@ -35,7 +35,7 @@ func (t *typer) unary(n *ast.UnaryNode) *types.Expr {
 		if out, _ := overload(types.Operators["neg"], "neg", []*types.Expr{x}); out != nil {
 			return out
 		}
-		return t.failOp(n, "T220", fmt.Sprintf("`-` takes a number or a duration, but `%s` is %s", t.written(n.Node), describe(x.Type)), "")
+		return t.failOp(n, "T201", fmt.Sprintf("`-` takes a number or a duration, but `%s` is %s", t.written(n.Node), describe(x.Type)), "")
 	}
 	if x.Type.Kind == types.Bool {
 		return call("not", types.Operators["not"][0], x.Type, x)
@@ -44,12 +44,12 @@ func (t *typer) unary(n *ast.UnaryNode) *types.Expr {
 	if len(t.above) > 1 {
 		if b, ok := t.above[len(t.above)-2].(*ast.BinaryNode); ok && b.Left == ast.Node(n) {
 			if meant := t.meantNot(n, b); meant != "" {
-				return t.failOp(n, "T221", fmt.Sprintf("`%s` binds tighter than `%s`, and `%s` is %s, not bool", n.Operator, b.Operator, t.written(n.Node), describe(x.Type)),
+				return t.failOp(n, "T201", fmt.Sprintf("`%s` binds tighter than `%s`, and `%s` is %s, not bool", n.Operator, b.Operator, t.written(n.Node), describe(x.Type)),
 					"write `"+meant+"`")
 			}
 		}
 	}
-	return t.failOp(n, "T221", fmt.Sprintf("`%s` takes a bool, but `%s` is %s", n.Operator, t.written(n.Node), describe(x.Type)), help)
+	return t.failOp(n, "T201", fmt.Sprintf("`%s` takes a bool, but `%s` is %s", n.Operator, t.written(n.Node), describe(x.Type)), help)
 }
 
 // meantNot is what was probably meant by `not a == b`, "" if nothing is.
@@ -81,7 +81,7 @@ func (t *typer) binary(n *ast.BinaryNode) *types.Expr {
 			form = types.OpOr
 		}
 		if op == "||" && (l.Type.Kind == types.String || r.Type.Kind == types.String) {
-			return t.failOp(n, "T220", "`||` is the logical or", fmt.Sprintf("strings are joined by `+`: `%s + %s`", t.written(n.Left), t.written(n.Right)))
+			return t.failOp(n, "T201", "`||` is the logical or", fmt.Sprintf("strings are joined by `+`: `%s + %s`", t.written(n.Left), t.written(n.Right)))
 		}
 		for i, k := range []ast.Node{n.Left, n.Right} {
 			if args[i].Type.Kind != types.Bool {
@@ -89,7 +89,7 @@ func (t *typer) binary(n *ast.BinaryNode) *types.Expr {
 				if eq := inEquality(n.Left); eq != nil && i == 1 && (op == "or" || op == "||") {
 					help = fmt.Sprintf("write `%s in [%s, %s]`", t.written(eq.Left), t.written(eq.Right), t.written(k))
 				}
-				return t.fail(k, "T221", fmt.Sprintf("`%s` joins conditions, but `%s` is %s", op, t.written(k), describe(args[i].Type)), help)
+				return t.fail(k, "T201", fmt.Sprintf("`%s` joins conditions, but `%s` is %s", op, t.written(k), describe(args[i].Type)), help)
 			}
 		}
 		return &types.Expr{Op: form, Type: types.T(types.Bool).OrNull(l.Type.Nullable || r.Type.Nullable), Args: args}
@@ -127,7 +127,7 @@ func inEquality(n ast.Node) *ast.BinaryNode {
 func (t *typer) regex(n ast.Node, x *types.Expr) bool {
 	if _, err := regexp.Compile(x.Value.(string)); err != nil {
 		msg := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		t.fail(n, "T224", "the regular expression is malformed: "+msg, "")
+		t.fail(n, "X304", "the regular expression is malformed: "+msg, "")
 		return false
 	}
 	return true
@@ -146,7 +146,7 @@ func (t *typer) coalesce(n *ast.BinaryNode, l, r *types.Expr) *types.Expr {
 					up.Operator, t.written(n.Left), t.written(n.Right))
 			}
 		}
-		return t.failOp(n, "T223", fmt.Sprintf("both sides of `??` need one type: `%s` is %s, `%s` is %s", t.written(n.Left), describe(l.Type), t.written(n.Right),
+		return t.failOp(n, "T201", fmt.Sprintf("both sides of `??` need one type: `%s` is %s, `%s` is %s", t.written(n.Left), describe(l.Type), t.written(n.Right),
 			describe(r.Type)), help)
 	}
 	if l.Op == types.OpConst && l.Value == nil {
@@ -185,7 +185,7 @@ func (t *typer) in(n *ast.BinaryNode, l, r *types.Expr) *types.Expr {
 		}
 		u, err := types.Unify(l.Type, *r.Type.Elem)
 		if err != nil {
-			return t.failOp(n, "T220", fmt.Sprintf("`%s` is %s, but the elements of `%s` are %s", t.written(n.Left), describe(l.Type), t.written(n.Right),
+			return t.failOp(n, "T201", fmt.Sprintf("`%s` is %s, but the elements of `%s` are %s", t.written(n.Left), describe(l.Type), t.written(n.Right),
 				describe(*r.Type.Elem)), "")
 		}
 		elem := u.NotNull().OrNull(r.Type.Elem.Nullable)
@@ -196,15 +196,15 @@ func (t *typer) in(n *ast.BinaryNode, l, r *types.Expr) *types.Expr {
 		if l.Type.Kind == types.String {
 			return call("in", sig, types.T(types.Bool), l, r)
 		}
-		return t.failOp(n, "T220", fmt.Sprintf("`in` looks for the name of a field, a string, but `%s` is %s", t.written(n.Left), describe(l.Type)), "")
+		return t.failOp(n, "T201", fmt.Sprintf("`in` looks for the name of a field, a string, but `%s` is %s", t.written(n.Left), describe(l.Type)), "")
 	case types.String:
 		if l.Type.Kind == types.String {
-			return t.failOp(n, "T220", "`in` looks into a list or a record, not into a string", fmt.Sprintf("write `%s contains %s`", t.written(n.Right), t.written(n.Left)))
+			return t.failOp(n, "T201", "`in` looks into a list or a record, not into a string", fmt.Sprintf("write `%s contains %s`", t.written(n.Right), t.written(n.Left)))
 		}
 	case types.Null:
 		return types.Const(types.T(types.Bool), false)
 	}
-	return t.failOp(n, "T220", fmt.Sprintf("`in` looks into a list or a record, but `%s` is %s", t.written(n.Right), describe(r.Type)), "")
+	return t.failOp(n, "T201", fmt.Sprintf("`in` looks into a list or a record, but `%s` is %s", t.written(n.Right), describe(r.Type)), "")
 }
 
 // operator types a strict operator by its overloads.
@@ -214,7 +214,7 @@ func (t *typer) operator(n ast.Node, op string, args []*types.Expr) *types.Expr 
 	}
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
-		return t.fail(n, "T220", "operands of these types have no `"+op+"`", "")
+		return t.fail(n, "T201", "operands of these types have no `"+op+"`", "")
 	}
 	l, r := args[0], args[1]
 	if result, ok := anyOperator[op]; ok && (l.Type.Kind == types.Any || r.Type.Kind == types.Any) && l.Type.Kind != types.Null && r.Type.Kind != types.Null {
@@ -284,7 +284,7 @@ func (t *typer) mismatch(n *ast.BinaryNode, op string, l, r *types.Expr) *types.
 			help = "write `" + meant + "`"
 		}
 	}
-	return t.failOp(n, "T220", msg, help)
+	return t.failOp(n, "T201", msg, help)
 }
 
 // nullable reports whether x may be null.

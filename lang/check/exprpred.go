@@ -104,7 +104,7 @@ func (t *typer) predicate(n *ast.BuiltinNode) *types.Expr {
 				return t.fail(n, "T222", fmt.Sprintf("`count` of a list counts what is true, but the elements are %s", describe(e.elem)),
 					fmt.Sprintf("the number of elements is `len(%s)`", t.written(n.Arguments[0])))
 			}
-			return t.fail(k, "T221", fmt.Sprintf("the condition of `%s` must be bool, but `%s` is %s", n.Name, t.written(k), describe(body.Type)), boolRemedy(t.operand(k), body.Type))
+			return t.fail(k, "T201", fmt.Sprintf("the condition of `%s` must be bool, but `%s` is %s", n.Name, t.written(k), describe(body.Type)), boolRemedy(t.operand(k), body.Type))
 		}
 		body = truth(body)
 		switch n.Name {
@@ -196,7 +196,7 @@ func (t *typer) reduce(n *ast.BuiltinNode, list *types.Expr, e element) *types.E
 		}
 		u, ok := unifyTypes(e.acc, body.Type, first != nil && emptyList(first), emptyList(body))
 		if !ok {
-			return t.fail(n.Arguments[1], "T223", fmt.Sprintf("`reduce` starts with %s, but `%s` is %s", describe(e.acc), t.written(n.Arguments[1]), describe(body.Type)),
+			return t.fail(n.Arguments[1], "T201", fmt.Sprintf("`reduce` starts with %s, but `%s` is %s", describe(e.acc), t.written(n.Arguments[1]), describe(body.Type)),
 				"give both one type")
 		}
 		if u.Equal(e.acc) {

@@ -202,7 +202,7 @@ func (sc *scope) column(name string) *types.Expr {
 func (t *typer) conditional(n *ast.ConditionalNode) *types.Expr {
 	cond := t.node(n.Cond)
 	if cond != nil && n.Exp1 == n.Cond && cond.Type.Kind != types.Bool {
-		return t.fail(n.Cond, "T221", fmt.Sprintf("`a ?: b` stands for `a ? a : b`, so `%s` must be bool, not %s", t.written(n.Cond), describe(cond.Type)),
+		return t.fail(n.Cond, "T201", fmt.Sprintf("`a ?: b` stands for `a ? a : b`, so `%s` must be bool, not %s", t.written(n.Cond), describe(cond.Type)),
 			fmt.Sprintf("for a value in place of null write `%s ?? …`", t.operand(n.Cond)))
 	}
 	cond = t.condition(n.Cond, cond)
@@ -212,7 +212,7 @@ func (t *typer) conditional(n *ast.ConditionalNode) *types.Expr {
 	}
 	a, b, u, ok := unify(a, b)
 	if !ok {
-		return t.fail(n, "T223", fmt.Sprintf("the two branches have different types: `%s` is %s, `%s` is %s", t.written(n.Exp1), describe(a.Type), t.written(n.Exp2),
+		return t.fail(n, "T201", fmt.Sprintf("the two branches have different types: `%s` is %s, `%s` is %s", t.written(n.Exp1), describe(a.Type), t.written(n.Exp2),
 			describe(b.Type)), "give both one type, for example by `string(…)`")
 	}
 	return &types.Expr{Op: types.OpIf, Type: u, Args: []*types.Expr{cond, a, b}}
@@ -223,7 +223,7 @@ func (t *typer) condition(n ast.Node, x *types.Expr) *types.Expr {
 	if x == nil || x.Type.Kind == types.Bool {
 		return x
 	}
-	return t.fail(n, "T221", fmt.Sprintf("a condition must be bool, but `%s` is %s", t.written(n), describe(x.Type)), boolRemedy(t.operand(n), x.Type))
+	return t.fail(n, "T201", fmt.Sprintf("a condition must be bool, but `%s` is %s", t.written(n), describe(x.Type)), boolRemedy(t.operand(n), x.Type))
 }
 
 // boolRemedy shows the comparison that was probably meant by a value in place of a condition.
@@ -266,7 +266,7 @@ func (t *typer) list(n *ast.ArrayNode) *types.Expr {
 	for i, x := range args[1:] {
 		u, ok := unifyTypes(elem, x.Type, emptyList(args[0]), emptyList(x))
 		if !ok {
-			return t.fail(n.Nodes[i+1], "T223", fmt.Sprintf("the elements of a list have one type: `%s` is %s, those before are %s", t.written(n.Nodes[i+1]),
+			return t.fail(n.Nodes[i+1], "T201", fmt.Sprintf("the elements of a list have one type: `%s` is %s, those before are %s", t.written(n.Nodes[i+1]),
 				describe(x.Type), describe(elem)), "use a record, `{a: …, b: …}`, for values of different types")
 		}
 		elem = u

@@ -88,7 +88,7 @@ func (u *stageUse) value(e *syntax.Expr) *types.Expr {
 func (u *stageUse) condition(e *syntax.Expr) *types.Expr {
 	x := u.value(e)
 	if x != nil && x.Type.Kind != types.Bool {
-		u.bad(e.Span, "T221", fmt.Sprintf("the condition of `%s` is %s, not bool", u.stage.Name.Name, describe(x.Type)), boolRemedy(clip(e.Text), x.Type))
+		u.bad(e.Span, "T201", fmt.Sprintf("the condition of `%s` is %s, not bool", u.stage.Name.Name, describe(x.Type)), boolRemedy(clip(e.Text), x.Type))
 		return nil
 	}
 	return x
@@ -111,7 +111,7 @@ func (u *stageUse) assign() {
 			name = u.itemName(it, u.stage.Name.Name)
 		}
 		if name != "" && hasItem(u.args.Items, name) {
-			u.bad(it.Span, "C320", fmt.Sprintf("two columns are named `%s`", name), "each column is computed once; use a second name or a second stage")
+			u.bad(it.Span, "N105", fmt.Sprintf("two columns are named `%s`", name), "each column is computed once; use a second name or a second stage")
 		}
 		x := u.c.expression(it.Expr, in, sc)
 		u.need(x != nil)
@@ -142,7 +142,7 @@ func (u *stageUse) project() {
 	for _, it := range u.stage.Items {
 		name := u.itemName(it, u.stage.Name.Name)
 		if name != "" && hasItem(u.args.Items, name) {
-			u.bad(it.Span, "C320", fmt.Sprintf("two columns are named `%s`", name), "give one of them another name: `other = "+clip(it.Expr.Text)+"`")
+			u.bad(it.Span, "N105", fmt.Sprintf("two columns are named `%s`", name), "give one of them another name: `other = "+clip(it.Expr.Text)+"`")
 		}
 		x := u.value(it.Expr)
 		if x != nil && u.known(it.Expr, x) {
@@ -194,7 +194,7 @@ func (u *stageUse) columns() {
 		}
 		name := u.in.rows.Schema.Fields[i].Name
 		if hasItem(u.args.Items, name) {
-			u.bad(it.Span, "C320", fmt.Sprintf("the column `%s` stands twice", name), "")
+			u.bad(it.Span, "N105", fmt.Sprintf("the column `%s` stands twice", name), "")
 		}
 		u.args.Items = append(u.args.Items, types.Item{Name: name, Expr: types.ColRef(u.in.rows.Schema, i)})
 	}
@@ -215,10 +215,10 @@ func (u *stageUse) renames() {
 		}
 		old := u.in.rows.Schema.Fields[i].Name
 		if gone[i] {
-			u.bad(it.Expr.Span, "C320", fmt.Sprintf("the column `%s` is renamed twice", old), "")
+			u.bad(it.Expr.Span, "N105", fmt.Sprintf("the column `%s` is renamed twice", old), "")
 		}
 		if hasItem(u.args.Items, it.Name.Name) {
-			u.bad(it.Name.Span, "C320", fmt.Sprintf("two columns are named `%s`", it.Name.Name), "")
+			u.bad(it.Name.Span, "N105", fmt.Sprintf("two columns are named `%s`", it.Name.Name), "")
 		}
 		gone[i] = true
 		u.args.Items = append(u.args.Items, types.Item{Name: it.Name.Name, Expr: types.ColRef(u.in.rows.Schema, i)})
@@ -231,7 +231,7 @@ func (u *stageUse) renames() {
 			continue
 		}
 		if i := u.in.rows.Schema.Index(it.Name.Name); i >= 0 && !gone[i] {
-			u.bad(it.Name.Span, "C320", fmt.Sprintf("there is a column `%s` already", it.Name.Name), "rename or drop that one, too")
+			u.bad(it.Name.Span, "N105", fmt.Sprintf("there is a column `%s` already", it.Name.Name), "rename or drop that one, too")
 		}
 	}
 }
@@ -253,7 +253,7 @@ func (u *stageUse) listAs() {
 		return // that it is missing has been said
 	}
 	if name, n := path(e); u.in.ok && u.in.rows.Schema.Index(k.Name.Name) >= 0 && !(n == 1 && name == k.Name.Name) {
-		u.bad(k.Name.Span, "C320", fmt.Sprintf("there is a column `%s` already", k.Name.Name), "choose another name; the list itself may be replaced")
+		u.bad(k.Name.Span, "N105", fmt.Sprintf("there is a column `%s` already", k.Name.Name), "choose another name; the list itself may be replaced")
 		return
 	}
 	u.args.Items = []types.Item{{Name: k.Name.Name, Expr: x}}
@@ -286,7 +286,7 @@ func (u *stageUse) aggregates() {
 	}
 	if a.Window != nil {
 		if i := keys.Index("window"); i >= 0 {
-			u.bad(u.clause("by").Items[i].Span, "C320", "a windowed stage has a column `window` of its own", "give the key another name")
+			u.bad(u.clause("by").Items[i].Span, "N105", "a windowed stage has a column `window` of its own", "give the key another name")
 			return
 		}
 		keys.Fields = append(keys.Fields, types.Field{Name: "window", Type: types.WindowType})
@@ -306,12 +306,12 @@ func (u *stageUse) aggregates() {
 		switch {
 		case name == "":
 		case hasItem(a.Post, name):
-			u.bad(it.Span, "C320", fmt.Sprintf("two columns are named `%s`", name), fmt.Sprintf("give one of them another name: `other = %s`", clip(it.Expr.Text)))
+			u.bad(it.Span, "N105", fmt.Sprintf("two columns are named `%s`", name), fmt.Sprintf("give one of them another name: `other = %s`", clip(it.Expr.Text)))
 		case keys.Index(name) >= 0 && name == "window" && a.Window != nil:
-			u.bad(it.Span, "C320", "a windowed stage has a column `window` of its own", "")
+			u.bad(it.Span, "N105", "a windowed stage has a column `window` of its own", "")
 		case keys.Index(name) >= 0:
 			help := "the keys come out by themselves"
-			u.bad(it.Span, "C320", fmt.Sprintf("`%s` is the name of a key and of an aggregate", name), help)
+			u.bad(it.Span, "N105", fmt.Sprintf("`%s` is the name of a key and of an aggregate", name), help)
 		}
 		x := u.c.expression(it.Expr, u.in, sc)
 		u.need(x != nil)

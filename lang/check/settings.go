@@ -69,23 +69,23 @@ func (c *checker) set(f *unit, s *syntax.Set) {
 		case int64:
 			switch {
 			case def.most > 0 && v > def.most:
-				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` must be at most %d", key, def.most), "")
+				c.fault(s.Value.Span, "T231", fmt.Sprintf("`%s` must be at most %d", key, def.most), "")
 				return
 			case v >= def.least:
 			case def.kind == types.Duration && def.least == 1:
-				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` must be longer than 0s", key), "")
+				c.fault(s.Value.Span, "T231", fmt.Sprintf("`%s` must be longer than 0s", key), "")
 				return
 			default:
-				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` must be at least %s", key, types.FormatConst(x.Type, def.least)), "")
+				c.fault(s.Value.Span, "T231", fmt.Sprintf("`%s` must be at least %s", key, types.FormatConst(x.Type, def.least)), "")
 				return
 			}
 		case string:
 			if def.words != nil && !slices.Contains(def.words, v) {
-				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` has no mode %q%s", key, v, didYouMean(v, def.words)), "it takes "+strings.Join(def.words, ", "))
+				c.fault(s.Value.Span, "T231", fmt.Sprintf("`%s` has no mode %q%s", key, v, didYouMean(v, def.words)), "it takes "+strings.Join(def.words, ", "))
 				return
 			}
 			if v == "" {
-				c.fault(s.Value.Span, "T203", fmt.Sprintf("`%s` cannot be empty", key), "")
+				c.fault(s.Value.Span, "T231", fmt.Sprintf("`%s` cannot be empty", key), "")
 				return
 			}
 		}
@@ -110,7 +110,7 @@ func (c *checker) test(f *unit, s *syntax.Test) {
 				c.fault(step.Name.Span, "N100", fmt.Sprintf("unknown %s `%s`%s", strings.Join(kinds, " or "), step.Name.Name,
 					didYouMean(step.Name.Name, c.visible(f, kinds...))), c.hidden(f, step.Name.Name))
 			case d.kind != "broken" && !slices.Contains(kinds, d.kind):
-				c.fault(step.Name.Span, "N103", fmt.Sprintf("`%s` takes the name of a %s; `%s` is %s", step.Verb, strings.Join(kinds, " or a "), d.name, d.what(f)), "")
+				c.fault(step.Name.Span, "N108", fmt.Sprintf("`%s` takes the name of a %s; `%s` is %s", step.Verb, strings.Join(kinds, " or a "), d.name, d.what(f)), "")
 			}
 		}
 	})
@@ -135,7 +135,7 @@ func (c *checker) constantIn(e *syntax.Expr, what string, want ...types.Kind) *t
 	for _, a := range c.frame.args {
 		if mentions(e, a.name) {
 			if a.ok {
-				c.fault(e.Span, "T204", fmt.Sprintf("%s must be a constant, but `%s` depends on the row", what, a.name),
+				c.fault(e.Span, "T232", fmt.Sprintf("%s must be a constant, but `%s` depends on the row", what, a.name),
 					fmt.Sprintf("call `%s` with a constant for `%s`", a.pipe.name, a.name))
 			}
 			return nil

@@ -130,9 +130,9 @@ func (c *checker) duration(e *syntax.Expr, what string, least int64) (int64, boo
 	v, _ := x.Value.(int64)
 	switch {
 	case v < least && least == 0:
-		c.fault(e.Span, "T203", what+" cannot be negative", "")
+		c.fault(e.Span, "T231", what+" cannot be negative", "")
 	case v < least && least == 1:
-		c.fault(e.Span, "T203", what+" must be longer than 0s", "")
+		c.fault(e.Span, "T231", what+" must be longer than 0s", "")
 	default:
 		return v, true
 	}
@@ -147,7 +147,7 @@ func (c *checker) number(e *syntax.Expr, what string, least int64) (int64, bool)
 	}
 	v, _ := x.Value.(int64)
 	if v < least {
-		c.fault(e.Span, "T203", fmt.Sprintf("%s must be at least %d", what, least), "")
+		c.fault(e.Span, "T231", fmt.Sprintf("%s must be at least %d", what, least), "")
 		return 0, false
 	}
 	return v, true
@@ -161,7 +161,7 @@ func (c *checker) fraction(e *syntax.Expr, what string) (float64, bool) {
 	}
 	v, _ := x.Value.(float64)
 	if math.IsNaN(v) || v < 0 || v > 1 {
-		c.fault(e.Span, "T203", what+" must be a number from 0 to 1", "a tenth of the rows is `0.1`")
+		c.fault(e.Span, "T231", what+" must be a number from 0 to 1", "a tenth of the rows is `0.1`")
 		return 0, false
 	}
 	return v, true
@@ -180,7 +180,7 @@ func (c *checker) keyClause(s *Source, key []*syntax.Ident, known bool) bool {
 		default:
 			for _, was := range s.Key {
 				if was == i {
-					c.fault(k.Span, "C320", fmt.Sprintf("`%s` stands twice in the key", k.Name), "")
+					c.fault(k.Span, "N105", fmt.Sprintf("`%s` stands twice in the key", k.Name), "")
 					ok = false
 				}
 			}

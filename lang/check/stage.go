@@ -72,6 +72,7 @@ func (u *stageUse) output() {
 		}
 	}
 	if sig.Items == types.Sink && sig.Ends {
+		u.seen()
 		u.target("into", u.run.node())
 		return
 	}
@@ -93,11 +94,12 @@ func (u *stageUse) output() {
 		return
 	}
 	if twice := out.Schema.Duplicate(); twice != "" {
-		u.bad(u.stage.Name.Span, "C320", fmt.Sprintf("two columns of the result are named `%s`", twice), "")
+		u.bad(u.stage.Name.Span, "N105", fmt.Sprintf("two columns of the result are named `%s`", twice), "")
 		r.rows.ok = false
 		return
 	}
 	u.made.Out = out
+	u.seen()
 	r.stream.Stages = append(r.stream.Stages, u.made)
 	r.rows.rows = out
 	u.targets()
@@ -196,7 +198,7 @@ func (c *checker) unknownStage(s *syntax.Stage, other *decl) {
 		return
 	}
 	if hint := otherStages[strings.ToLower(name)]; hint != "" {
-		c.fault(s.Name.Span, "C301", fmt.Sprintf("unknown stage `%s`", name), hint)
+		c.fault(s.Name.Span, "P002", fmt.Sprintf("unknown stage `%s`", name), hint)
 		return
 	}
 	help := c.hidden(f, name)
@@ -222,7 +224,7 @@ func (c *checker) unknownStage(s *syntax.Stage, other *decl) {
 			help = "the stages are " + strings.Join(c.env.Names("stage"), ", ")
 		}
 	}
-	c.fault(s.Name.Span, "C301", fmt.Sprintf("unknown stage `%s`%s", name, guess), help)
+	c.fault(s.Name.Span, "P002", fmt.Sprintf("unknown stage `%s`%s", name, guess), help)
 }
 
 // laterStages are stages of the language that a catalog need not have yet.

@@ -141,7 +141,7 @@ func (c *checker) rowsOf(name *syntax.Ident) flow {
 	case "pipe":
 		help = "a pipe is a stage: write `orders |> " + d.name + "(…)`"
 	}
-	c.fault(name.Span, "N103", fmt.Sprintf("`%s` is %s and has no rows", d.name, d.what(f)), help)
+	c.fault(name.Span, "N108", fmt.Sprintf("`%s` is %s and has no rows", d.name, d.what(f)), help)
 	return flow{}
 }
 

@@ -133,7 +133,7 @@ func (c *checker) deliver(t *syntax.Target, rows flow, feed Feed, label string, 
 	d := c.lookup(f, name)
 	switch {
 	case d == nil:
-		c.fault(t.Name.Span, "N103", fmt.Sprintf("rows cannot go into `%s`", name), c.hidden(f, name))
+		c.fault(t.Name.Span, "N108", fmt.Sprintf("rows cannot go into `%s`", name), c.hidden(f, name))
 	case d.kind == "sink":
 		return c.writeSink(t, d, rows, feed, label, s)
 	case d.kind == "broken":
@@ -147,7 +147,7 @@ func (c *checker) deliver(t *syntax.Target, rows flow, feed Feed, label string, 
 		} else if d.kind == "source" {
 			help = "sources are read; rows are written into a `sink`; " + help
 		}
-		c.fault(t.Name.Span, "N103", fmt.Sprintf("rows cannot go into `%s`: it is %s", name, d.what(f)), help)
+		c.fault(t.Name.Span, "N108", fmt.Sprintf("rows cannot go into `%s`: it is %s", name, d.what(f)), help)
 	}
 	return ""
 }

@@ -92,7 +92,7 @@ func (c *checker) schemaOf(e *syntax.SchemaExpr, formats bool) (s types.Schema, 
 	seen := map[string]bool{}
 	for _, f := range e.Fields {
 		if seen[f.Name.Name] {
-			c.report(c.frame.file.src, f.Name.Span, "N104", fmt.Sprintf("the field `%s` stands twice", f.Name.Name), "")
+			c.report(c.frame.file.src, f.Name.Span, "N109", fmt.Sprintf("the field `%s` stands twice", f.Name.Name), "")
 			ok = false
 		}
 		seen[f.Name.Name] = true

@@ -347,7 +347,7 @@ func (c *checker) parameters(list []*syntax.FnParam) ([]types.Field, bool) {
 	seen := map[string]bool{}
 	for i, p := range list {
 		if seen[p.Name.Name] {
-			c.fault(p.Name.Span, "N104", fmt.Sprintf("the parameter `%s` stands twice", p.Name.Name), "")
+			c.fault(p.Name.Span, "N109", fmt.Sprintf("the parameter `%s` stands twice", p.Name.Name), "")
 			ok = false
 		}
 		seen[p.Name.Name] = true

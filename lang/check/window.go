@@ -46,7 +46,7 @@ func (c *checker) window(call *syntax.Call) (*types.Window, bool) {
 		} else if guess == "" {
 			help = "the windows are tumbling(1m), hopping(10m, every: 1m), cumulate(1d, step: 1h), session(30s) and count(100)"
 		}
-		c.fault(call.Name.Span, "W401", fmt.Sprintf("unknown window `%s`%s", call.Name.Name, guess), help)
+		c.fault(call.Name.Span, "W421", fmt.Sprintf("unknown window `%s`%s", call.Name.Name, guess), help)
 		return nil, false
 	}
 	w := &types.Window{Kind: form.kind}
@@ -60,7 +60,7 @@ func (c *checker) window(call *syntax.Call) (*types.Window, bool) {
 			if form.needs != "" && given[form.needs] == nil {
 				help = fmt.Sprintf("write `%s: %s`", form.needs, clip(item.Expr.Text))
 			}
-			c.fault(item.Span, "W403", fmt.Sprintf("only the %s of `%s` stands without a name", form.size, call.Name.Name), help)
+			c.fault(item.Span, "W422", fmt.Sprintf("only the %s of `%s` stands without a name", form.size, call.Name.Name), help)
 			ok = false
 			continue
 		}
@@ -70,11 +70,11 @@ func (c *checker) window(call *syntax.Call) (*types.Window, bool) {
 			if len(form.named) > 0 {
 				help = "`" + call.Name.Name + "` takes " + strings.Join(form.named, ", ")
 			}
-			c.fault(item.Name.Span, "W403", fmt.Sprintf("`%s` has no option `%s`%s", call.Name.Name, name, didYouMean(name, form.named)), help)
+			c.fault(item.Name.Span, "W422", fmt.Sprintf("`%s` has no option `%s`%s", call.Name.Name, name, didYouMean(name, form.named)), help)
 			ok = false
 			continue
 		case given[name] != nil:
-			c.fault(item.Span, "W403", fmt.Sprintf("`%s` is given twice", item.Name.Name), "")
+			c.fault(item.Span, "W422", fmt.Sprintf("`%s` is given twice", item.Name.Name), "")
 			ok = false
 			continue
 		}
@@ -89,7 +89,7 @@ func (c *checker) window(call *syntax.Call) (*types.Window, bool) {
 		if need != "" {
 			what = "`" + need + "`"
 		}
-		c.fault(call.Span, "W403", fmt.Sprintf("`%s` needs its %s", call.Name.Name, what), "for example `window "+form.example+"`")
+		c.fault(call.Span, "W422", fmt.Sprintf("`%s` needs its %s", call.Name.Name, what), "for example `window "+form.example+"`")
 		return nil, false
 	}
 	if !ok {
@@ -123,7 +123,7 @@ func (c *checker) windowArgument(w *types.Window, form windowForm, name string, 
 			return false
 		}
 		if x.Value != "processing" && x.Value != "event" {
-			c.fault(e.Span, "W403", "`clock` is \"processing\" or \"event\"", "event time is the default")
+			c.fault(e.Span, "W422", "`clock` is \"processing\" or \"event\"", "event time is the default")
 			return false
 		}
 		w.Processing, ok = x.Value == "processing", true
@@ -135,13 +135,13 @@ func (c *checker) windowArgument(w *types.Window, form windowForm, name string, 
 func (c *checker) windowFits(w *types.Window, call *syntax.Call, given map[string]*syntax.Item) bool {
 	switch {
 	case w.Kind == types.Cumulate && w.Step > w.Size:
-		c.fault(given["step"].Span, "W404", "`step` is longer than the window", "")
+		c.fault(given["step"].Span, "W423", "`step` is longer than the window", "")
 		return false
 	case w.Kind == types.Session && w.Max != 0 && w.Max < w.Size:
-		c.fault(given["max"].Span, "W404", "`max` is shorter than the gap", "")
+		c.fault(given["max"].Span, "W423", "`max` is shorter than the gap", "")
 		return false
 	case w.Step > 0 && w.Size/w.Step > maxOverlap:
-		c.fault(call.Span, "W404", fmt.Sprintf("each row would lie in %d windows; %d is the most", w.Size/w.Step, maxOverlap), "make `every` or `step` longer")
+		c.fault(call.Span, "W423", fmt.Sprintf("each row would lie in %d windows; %d is the most", w.Size/w.Step, maxOverlap), "make `every` or `step` longer")
 		return false
 	}
 	return true

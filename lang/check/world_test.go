@@ -226,9 +226,9 @@ func testStages() map[string]*types.StageSig {
 func aggregateOutput(in []types.Stream, a *types.StageArgs) (types.Stream, error) {
 	switch {
 	case a.Late.Set && a.Window == nil:
-		return in[0], &types.StageError{Code: "W406", Clause: "late", Message: "`late` goes with a window", Help: "add `window tumbling(1m)`"}
+		return in[0], &types.StageError{Code: "W425", Clause: "late", Message: "`late` goes with a window", Help: "add `window tumbling(1m)`"}
 	case a.Retain.Set && a.Window != nil:
-		return in[0], &types.StageError{Code: "W407", Clause: "retain", Message: "a windowed aggregate needs no `retain`"}
+		return in[0], &types.StageError{Code: "W426", Clause: "retain", Message: "a windowed aggregate needs no `retain`"}
 	}
 	var out types.Stream
 	for _, k := range a.By {

@@ -109,7 +109,7 @@ func (c *checker) changeName(w *Write, at syntax.Span) bool {
 	if !written || w.Schema.Index("_change") < 0 {
 		return true
 	}
-	c.fault(at, "C320", "an updating stream is written with a column `_change` of its own, and the rows have one, too", "give theirs another name: `|> rename change = _change`")
+	c.fault(at, "N105", "an updating stream is written with a column `_change` of its own, and the rows have one, too", "give theirs another name: `|> rename change = _change`")
 	return false
 }
 
@@ -134,7 +134,7 @@ func (c *checker) claim(w *Write, t *syntax.Target) bool {
 			continue
 		}
 		if was.Sink == "" || was.Sink != w.Sink {
-			c.fault(t.Span, "W409", fmt.Sprintf("two outputs write to %q; the other is at %s", at, was.Pos),
+			c.fault(t.Span, "O904", fmt.Sprintf("two outputs write to %q; the other is at %s", at, was.Pos),
 				fmt.Sprintf("declare it once, `sink out = %s(…)`, and send both streams `into out`", w.Conn.Name))
 			return false
 		}
@@ -190,10 +190,10 @@ func (c *checker) fit(w *Write, want types.Schema, at syntax.Span, what string, 
 		if len(missing) == 1 {
 			guess = didYouMean(missing[0], have.Names())
 		}
-		c.fault(at, "C350", fmt.Sprintf("the rows have no column `%s`, which %s wants%s", strings.Join(missing, "`, `"), what, guess), columnsHelp(have))
+		c.fault(at, "T205", fmt.Sprintf("the rows have no column `%s`, which %s wants%s", strings.Join(missing, "`, `"), what, guess), columnsHelp(have))
 	}
 	if len(extra) > 0 {
-		c.fault(at, "C351", fmt.Sprintf("%s has no column `%s`, which the rows have", what, strings.Join(extra, "`, `")),
+		c.fault(at, "T205", fmt.Sprintf("%s has no column `%s`, which the rows have", what, strings.Join(extra, "`, `")),
 			fmt.Sprintf("take it away: `|> drop %s`", strings.Join(extra, ", ")))
 	}
 	return ok && len(missing)+len(extra) == 0

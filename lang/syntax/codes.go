@@ -6,7 +6,6 @@ type Code string
 // The codes of syntax errors. Codes says what each means.
 const (
 	P001 Code = "P001"
-	P002 Code = "P002"
 	P003 Code = "P003"
 	P004 Code = "P004"
 	P005 Code = "P005"
@@ -17,6 +16,8 @@ const (
 	P010 Code = "P010"
 	P011 Code = "P011"
 	P012 Code = "P012"
+	P013 Code = "P013"
+	P014 Code = "P014"
 
 	P020 Code = "P020"
 	P021 Code = "P021"
@@ -28,7 +29,6 @@ const (
 	P032 Code = "P032"
 	P033 Code = "P033"
 	P034 Code = "P034"
-	P035 Code = "P035"
 	P036 Code = "P036"
 	P037 Code = "P037"
 	P038 Code = "P038"
@@ -68,8 +68,7 @@ const (
 // Codes says in one line what each code means, for the documentation.
 var Codes = map[Code]string{
 	P001: "a single `|` where `|>` separates stages",
-	P002: "a character that means nothing",
-	P003: "a byte that is not UTF-8",
+	P003: "a statement that begins in the middle of a line, or other text after a complete one",
 	P004: "a NUL byte",
 	P005: "a string that is never closed",
 	P006: "a comment that is never closed",
@@ -79,6 +78,8 @@ var Codes = map[Code]string{
 	P010: "a malformed time",
 	P011: "an `@` that starts neither a time nor a quoted name",
 	P012: "a `;`: statements end with their line",
+	P013: "a character that means nothing",
+	P014: "a byte that is not UTF-8",
 
 	P020: "a bracket that is never closed",
 	P021: "a closing bracket without an opening one",
@@ -90,7 +91,6 @@ var Codes = map[Code]string{
 	P032: "a missing `=`",
 	P033: "a missing expression",
 	P034: "a missing or malformed type",
-	P035: "text after a complete statement",
 	P036: "a missing bracket of a list",
 	P037: "a line at the margin that no statement starts with",
 	P038: "a statement that does not start at the left margin",

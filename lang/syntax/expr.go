@@ -234,7 +234,7 @@ func (s *exprScan) op(t *lexer.Token) (bool, *fault) {
 		}
 		return false, nil
 	case "&":
-		return false, faultAt(t, P002, "write `and`", "`&` means nothing here")
+		return false, faultAt(t, P013, "write `and`", "`&` means nothing here")
 	case "|":
 		if !s.complete {
 			return false, s.noLeft(t)

@@ -256,7 +256,7 @@ func (s *scanner) unknown() Kind {
 	case first == '\\':
 		help = "lines need no `\\` at their end: an indented line continues the one before"
 	}
-	s.diags.add(P002, s.span(), "the character "+showRune(first)+" means nothing here", help)
+	s.diags.add(P013, s.span(), "the character "+showRune(first)+" means nothing here", help)
 	return KindUnknown
 }
 

@@ -32,7 +32,7 @@ func (s *scanner) checkEncoding() {
 		i += n
 	}
 	p := s.src.Pos(first)
-	s.diags.add(P003, Span{p, Pos{p.Offset + 1, p.Line, p.Column + 1}},
+	s.diags.add(P014, Span{p, Pos{p.Offset + 1, p.Line, p.Column + 1}},
 		fmt.Sprintf("the byte 0x%02X is not UTF-8%s", s.text[first], more(count)), "save the script as UTF-8")
 }
 

@@ -79,7 +79,7 @@ func run[G any](p *parser, g *grammar[G], from, to int) (*G, int, *fault) {
 	var unexpected *participle.UnexpectedTokenError
 	if errors.As(err, &unexpected) {
 		i := unexpected.Unexpected.Pos.Offset
-		return tree, i, &fault{code: P035, from: i, to: i + 1, missing: true, msg: "unexpected " + show(&unexpected.Unexpected)}
+		return tree, i, &fault{code: P003, from: i, to: i + 1, missing: true, msg: "unexpected " + show(&unexpected.Unexpected)}
 	}
 	// The only other error is a list longer than participle.MaxIterations.
 	return tree, at, &fault{code: P043, from: at, to: at + 1, msg: fmt.Sprintf("the list has more than %d elements", participle.MaxIterations)}

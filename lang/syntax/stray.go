@@ -19,7 +19,7 @@ func (p *parser) stray(at, from, to int, what string) {
 		p.errorAt(at, P021, "", "`%s` closes nothing", t.Text)
 	case t.Kind == KindComma:
 		help := "a statement defines one thing; write another `" + what + "`"
-		p.errorAt(at, P035, help, "unexpected `,` after the %s", whole_(what))
+		p.errorAt(at, P003, help, "unexpected `,` after the %s", whole_(what))
 	case t.Kind == KindAssign:
 		p.errorAt(at, P058, "a comparison is written `==`", "unexpected second `=`")
 	case what == "param" && (t.Text == "??" || t.Text == "?"):
@@ -27,13 +27,13 @@ func (p *parser) stray(at, from, to int, what string) {
 	case what == "param" && t.Kind.operand():
 		p.errorAt(at, P032, "for example `param limit: int = 5`", "expected `=` before the default %s", display(t))
 	case t.Text == ":" && what == "let":
-		p.errorAt(at, P035, "a `let` has no type", "unexpected `:`")
+		p.errorAt(at, P003, "a `let` has no type", "unexpected `:`")
 	case t.Kind == KindIdent && isStatement(t.Text) && what != "step":
-		p.errorAt(at, P035, "start it on a new line at the left margin", "the statement `%s …` must start on a new line", t.Text)
+		p.errorAt(at, P003, "start it on a new line at the left margin", "the statement `%s …` must start on a new line", t.Text)
 	case t.Kind == KindIdent && isStageWord(t.Text):
 		p.errorAt(at, P041, "stages stand in a `stream` or in a pipeline", "the stage `%s` cannot follow a `%s` statement", t.Text, what)
 	default:
-		p.errorAt(at, P035, "two values need an operator or a comma between them; another statement starts on a new line at the left margin",
+		p.errorAt(at, P003, "two values need an operator or a comma between them; another statement starts on a new line at the left margin",
 			"unexpected %s after the complete %s", display(t), whole_(what))
 	}
 }
@@ -54,7 +54,7 @@ func (p *parser) strayMark(at int, what string) bool {
 	case t.Text == "|":
 		p.errorAt(at, P001, "write `|>` between stages", "stages are separated by `|>`, not by `|`")
 	case t.Text == "#":
-		p.errorAt(at, P035, "comments are written `// …` or `/* … */`", "unexpected `#`")
+		p.errorAt(at, P003, "comments are written `// …` or `/* … */`", "unexpected `#`")
 	default:
 		return false
 	}

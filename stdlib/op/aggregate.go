@@ -53,7 +53,7 @@ func aggregateOutput(ins []types.Stream, a *types.StageArgs) (types.Stream, erro
 		out.Schema.Fields = append(out.Schema.Fields, types.Field{Name: it.Name, Type: t})
 	}
 	if name := out.Schema.Duplicate(); name != "" {
-		return out, &types.StageError{Code: "C320", Message: fmt.Sprintf("two columns are named `%s`", name), Help: "give one of them another name: `other = …`"}
+		return out, &types.StageError{Code: "N105", Message: fmt.Sprintf("two columns are named `%s`", name), Help: "give one of them another name: `other = …`"}
 	}
 	return out, aggregateMisuse(in, out, a)
 }
@@ -79,19 +79,19 @@ func aggregateMisuse(in, out types.Stream, a *types.StageArgs) error {
 	retains := a.Retain.Set && !a.Retain.Forever
 	switch {
 	case a.Late.Set && w == nil:
-		return fail("W406", "late", "`late` goes with a window: without one no row is late", "add `window tumbling(1m)`, or leave `late` out")
+		return fail("W425", "late", "`late` goes with a window: without one no row is late", "add `window tumbling(1m)`, or leave `late` out")
 	case a.Retain.Set && w != nil:
-		return fail("W407", "retain", "a windowed aggregate needs no `retain`: a window ends by itself", "leave `retain` out")
+		return fail("W426", "retain", "a windowed aggregate needs no `retain`: a window ends by itself", "leave `retain` out")
 	case w != nil && w.Processing && a.Late.Set:
-		return fail("W406", "late", "no row is late for a window by the machine's clock", "leave `late` out")
+		return fail("W425", "late", "no row is late for a window by the machine's clock", "leave `late` out")
 	case w != nil && !w.Processing && !in.Time && w.Kind != types.CountWindow:
-		return fail("W402", "window", "the window needs an event time, and the rows have none", "give the source a `time` clause, or take `clock: \"processing\"`")
+		return fail("W401", "window", "the window needs an event time, and the rows have none", "give the source a `time` clause, or take `clock: \"processing\"`")
 	case a.Late.Set && !in.Time:
-		return fail("W406", "late", "no row is late where rows have no event time", "leave `late` out")
+		return fail("W425", "late", "no row is late where rows have no event time", "leave `late` out")
 	case w != nil && w.Processing && w.Kind == types.Session && w.Max > 0:
-		return fail("W403", "window", "`max` does not go with sessions by the machine's clock", "leave `max` or `clock` out")
+		return fail("W422", "window", "`max` does not go with sessions by the machine's clock", "leave `max` or `clock` out")
 	case w != nil && w.Processing && w.Kind == types.CountWindow:
-		return fail("W403", "window", "a window of n rows has no clock", "leave `clock` out")
+		return fail("W422", "window", "a window of n rows has no clock", "leave `clock` out")
 	case ordered && a.Emit.Changes:
 		return fail("W413", "emit", "windows that follow the order of rows come out once, when they are complete", "leave `emit changes` out")
 	case ordered && a.Late.Allow > 0:
@@ -101,7 +101,7 @@ func aggregateMisuse(in, out types.Stream, a *types.StageArgs) error {
 	case in.Updating && retains:
 		return fail("W410", "retain", "`retain` cannot end keys of an updating input", "write `retain forever`, or `emit final` in the stage before")
 	case retains && !in.Time:
-		return fail("W407", "retain", "`retain` for a time needs an event time, and the rows have none", "give the source a `time` clause, or write `retain forever`")
+		return fail("W426", "retain", "`retain` for a time needs an event time, and the rows have none", "give the source a `time` clause, or write `retain forever`")
 	case w == nil && a.Emit.Set && !a.Emit.Changes && !in.Bounded && !retains:
 		return fail("W414", "emit", "without a window the final rows of an input that never ends would never come", "add a `window` or `retain 1h`, or write `emit changes`")
 	case w != nil && w.Processing && in.Updating:

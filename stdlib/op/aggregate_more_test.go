@@ -264,16 +264,16 @@ func TestAggregateMisuse(t *testing.T) {
 		in           types.Stream
 		args         types.StageArgs
 	}{
-		{"W406", "late", timed, types.StageArgs{Late: types.Late{Set: true}}},
-		{"W406", "late", timed, types.StageArgs{Window: clock, Late: types.Late{Set: true}}},
-		{"W406", "late", types.Stream{Schema: testSchema}, types.StageArgs{Window: count, Late: types.Late{Set: true}}},
-		{"W407", "retain", timed, types.StageArgs{Window: tumbling, Retain: hour}},
-		{"W407", "retain", types.Stream{Schema: testSchema}, types.StageArgs{Retain: hour}},
-		{"W402", "window", types.Stream{Schema: testSchema}, types.StageArgs{Window: tumbling}},
+		{"W425", "late", timed, types.StageArgs{Late: types.Late{Set: true}}},
+		{"W425", "late", timed, types.StageArgs{Window: clock, Late: types.Late{Set: true}}},
+		{"W425", "late", types.Stream{Schema: testSchema}, types.StageArgs{Window: count, Late: types.Late{Set: true}}},
+		{"W426", "retain", timed, types.StageArgs{Window: tumbling, Retain: hour}},
+		{"W426", "retain", types.Stream{Schema: testSchema}, types.StageArgs{Retain: hour}},
+		{"W401", "window", types.Stream{Schema: testSchema}, types.StageArgs{Window: tumbling}},
 		{"W413", "emit", timed, types.StageArgs{Window: count, Emit: changes}},
 		{"W413", "late", timed, types.StageArgs{Window: count, Late: types.Late{Set: true, Allow: 5}}},
 		{"W413", "emit", timed, types.StageArgs{Window: &types.Window{Kind: types.Session, Size: 10, Max: 20}, Emit: changes}},
-		{"W403", "window", timed, types.StageArgs{Window: &types.Window{Kind: types.Session, Size: 10, Max: 20, Processing: true}}},
+		{"W422", "window", timed, types.StageArgs{Window: &types.Window{Kind: types.Session, Size: 10, Max: 20, Processing: true}}},
 		{"W410", "window", updating, types.StageArgs{Window: session}},
 		{"W410", "window", updating, types.StageArgs{Window: count}},
 		{"W410", "window", updating, types.StageArgs{Window: clock}},

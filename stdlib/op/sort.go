@@ -25,7 +25,7 @@ var _ = define(spec.Stage{
 			case a.Window != nil && (a.Window.Kind != types.Tumbling || a.Window.Processing):
 				return out, &types.StageError{Code: "W411", Clause: "window", Message: "`sort` takes a tumbling window in event time", Help: "write `window tumbling(SIZE)`"}
 			case a.Window != nil && !out.Time:
-				return out, &types.StageError{Code: "W402", Clause: "window", Message: "`sort … window` needs event time, and the rows have none", Help: "give the source a `time` clause"}
+				return out, &types.StageError{Code: "W401", Clause: "window", Message: "`sort … window` needs event time, and the rows have none", Help: "give the source a `time` clause"}
 			case a.Window == nil && !out.Bounded && !out.Windowed:
 				return out, &types.StageError{Code: "W412", Message: "`sort` of an input that never ends needs a window", Help: "add `window tumbling(1m)`, or sort after a windowed stage"}
 			}
