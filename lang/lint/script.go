@@ -1,0 +1,113 @@
+package lint
+
+import (
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+)
+
+// Script is a text and what is known of it. Of a script with errors the rest is there: what is wrong, and what depends on
+// it, is missing.
+type Script struct {
+	Tree    *syntax.Script
+	Checked *check.Script
+	Errors  []check.Diagnostic // of the parser and the checker
+	Exprs   []*check.Seen      // once for each use
+	Stages  []Stage            // once for each use
+	Facts   Facts
+}
+
+// Stage is a use of a stage: as it is written, and as it is understood.
+type Stage struct {
+	Tree    *syntax.Stage
+	Checked *check.Stage
+}
+
+// Facts is what the rules ask of a plan and of the catalog. The planner answers.
+type Facts interface {
+	// Grows says what the stage keeps for ever, in words for people ("a count for each `user`"), or "": what it keeps is
+	// bounded by a window, by `retain`, by the end of its input, or by a number.
+	Grows(*check.Stage) string
+	// Reads says what is known of a source.
+	Reads(*check.Source) Reads
+	// Writes says what is known of an output.
+	Writes(*check.Write) Writes
+	// Shuffles lists the exchanges by key, in the order of the plan.
+	Shuffles() []Shuffle
+	// Fits says what of a checkpoint's state has no place in the script, one line each; nil without a checkpoint.
+	Fits() []Misfit
+}
+
+// Reads is what is known of a source.
+type Reads struct {
+	Rewinds bool // can be read again from where a checkpoint stood
+	Splits  bool // may consist of several parts, each with an event time of its own
+}
+
+// Writes is what is known of an output.
+type Writes struct {
+	ExactlyOnce bool   // what it writes becomes visible with its checkpoint, once
+	Place       string // where it lies, "" if that means nothing: two outputs there would write over each other
+}
+
+// Shuffle is an exchange by key in front of a stage.
+type Shuffle struct {
+	Stage *check.Stage
+	After *check.Stage // the stage behind the exchange before it, if nothing in between changes how rows lie; nil: none
+	Keys  []string
+}
+
+// Misfit is state that a checkpoint has and the script has no place for.
+type Misfit struct {
+	Stage string // its stable name
+	Text  string
+}
+
+// Pass is one rule on its way over one script.
+type Pass struct {
+	*Script
+	rule  *Rule
+	found *[]Finding
+}
+
+// Report adds a finding at a span of the script's own text.
+func (p *Pass) Report(at syntax.Span, message, help string, fix *Fix) {
+	d := check.Diagnostic{Source: p.Tree.Source, Diagnostic: syntax.Diagnostic{Code: p.rule.Code, Severity: p.rule.Severity, Span: at, Message: message, Help: help}}
+	*p.found = append(*p.found, Finding{Diagnostic: d, Rule: p.rule, Fix: fix})
+}
+
+// Look reads a text and finds what its rules say, sorted by position. facts is asked for the facts of what is right in the
+// script; it may be nil. Suppressions and selections are the caller's.
+func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*Script, []Finding) {
+	tree, broken := syntax.Parse(name, text)
+	s := &Script{Tree: tree}
+	var wrong []check.Diagnostic
+	s.Checked, wrong = check.Check(tree, env, check.Options{Watch: &check.Watch{
+		Expr:  func(e *check.Seen) { s.Exprs = append(s.Exprs, e) },
+		Stage: func(t *syntax.Stage, made *check.Stage) { s.Stages = append(s.Stages, Stage{t, made}) },
+	}})
+	for _, d := range broken {
+		s.Errors = append(s.Errors, check.Diagnostic{Diagnostic: d, Source: tree.Source})
+	}
+	s.Errors = append(s.Errors, wrong...)
+	if facts != nil {
+		s.Facts = facts(s.Checked)
+	}
+	var found []Finding
+	byCode := map[string]*Rule{}
+	for _, r := range rules {
+		byCode[r.Code] = r
+	}
+	for _, d := range s.Errors {
+		f := Finding{Diagnostic: d, Rule: byCode[d.Code]}
+		if f.Rule != nil && f.Rule.Mend != nil {
+			f.Fix = f.Rule.Mend(s, d)
+		}
+		found = append(found, f)
+	}
+	for _, r := range rules {
+		if r.Check != nil {
+			r.Check(&Pass{Script: s, rule: r, found: &found})
+		}
+	}
+	return s, found
+}
