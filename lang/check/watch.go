@@ -13,8 +13,9 @@ type Watch struct {
 	// Expr gets each expression, once for each use: the stages of a pipe are checked wherever it is called. The body of a
 	// fn comes once, with its parameters as columns.
 	Expr func(*Seen)
-	// Stage gets each stage, once for each use. made.In and made.Out are its rows; a stage that ends its pipeline has no Out.
-	Stage func(s *syntax.Stage, made *Stage)
+	// Stage gets each stage, once for each use, and the text that it stands in. made.In and made.Out are its rows; a stage that
+	// ends its pipeline has no Out.
+	Stage func(src *syntax.Source, s *syntax.Stage, made *Stage)
 }
 
 // Seen is an expression as the checker understood it.
@@ -46,6 +47,6 @@ func (t *typer) seen() {
 // seen tells who watches of a stage that is right.
 func (u *stageUse) seen() {
 	if w := u.c.opts.Watch; w != nil && w.Stage != nil && u.ok && u.c.quiet == 0 {
-		w.Stage(u.stage, u.made)
+		w.Stage(u.c.frame.file.src, u.stage, u.made)
 	}
 }

@@ -3,6 +3,9 @@
 package lint
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
@@ -17,8 +20,10 @@ type Rule struct {
 	Fix      Applicability
 	Bad      string // a script with this finding
 	Good     string // the same, mended
-	// Check looks at a script. nil: the checker finds it by itself, as an error with this code.
+	// Check looks at a script. Without Check and Across the checker finds it by itself, as an error with this code.
 	Check func(*Pass)
+	// Across looks at all scripts of a run together. Bad and Good are then several files, in the form of txtar.
+	Across func([]*Pass)
 	// Mend gives the fix of a finding of the checker; nil: there is none.
 	Mend func(*Script, check.Diagnostic) *Fix
 }
@@ -56,6 +61,12 @@ type Finding struct {
 }
 
 var rules []*Rule
+
+// Rules returns all rules by code. The caller must not change them.
+func Rules() []*Rule {
+	slices.SortFunc(rules, func(a, b *Rule) int { return strings.Compare(a.Code, b.Code) })
+	return rules
+}
 
 // define enters the rules of a family.
 func define(family ...Rule) bool {

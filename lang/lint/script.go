@@ -1,6 +1,9 @@
 package lint
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
@@ -11,8 +14,8 @@ type Script struct {
 	Tree    *syntax.Script
 	Checked *check.Script
 	Errors  []check.Diagnostic // of the parser and the checker
-	Exprs   []*check.Seen      // once for each use
-	Stages  []Stage            // once for each use
+	Exprs   []*check.Seen      // of this text, once for each use
+	Stages  []Stage            // of this text, once for each use
 	Facts   Facts
 }
 
@@ -82,8 +85,16 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	s := &Script{Tree: tree}
 	var wrong []check.Diagnostic
 	s.Checked, wrong = check.Check(tree, env, check.Options{Watch: &check.Watch{
-		Expr:  func(e *check.Seen) { s.Exprs = append(s.Exprs, e) },
-		Stage: func(t *syntax.Stage, made *check.Stage) { s.Stages = append(s.Stages, Stage{t, made}) },
+		Expr: func(e *check.Seen) {
+			if e.Expr.Source == tree.Source {
+				s.Exprs = append(s.Exprs, e)
+			}
+		},
+		Stage: func(src *syntax.Source, t *syntax.Stage, made *check.Stage) {
+			if src == tree.Source {
+				s.Stages = append(s.Stages, Stage{t, made})
+			}
+		},
 	}})
 	for _, d := range broken {
 		s.Errors = append(s.Errors, check.Diagnostic{Diagnostic: d, Source: tree.Source})
@@ -99,7 +110,7 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	}
 	for _, d := range s.Errors {
 		f := Finding{Diagnostic: d, Rule: byCode[d.Code]}
-		if f.Rule != nil && f.Rule.Mend != nil {
+		if f.Rule != nil && f.Rule.Mend != nil && d.Source == tree.Source {
 			f.Fix = f.Rule.Mend(s, d)
 		}
 		found = append(found, f)
@@ -109,5 +120,32 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 			r.Check(&Pass{Script: s, rule: r, found: &found})
 		}
 	}
-	return s, found
+	return s, sorted(found)
+}
+
+// Across finds what the rules across scripts say of all scripts of a run, each finding with its own Source.
+func Across(scripts []*Script) []Finding {
+	var found []Finding
+	for _, r := range rules {
+		if r.Across == nil {
+			continue
+		}
+		passes := make([]*Pass, len(scripts))
+		for i, s := range scripts {
+			passes[i] = &Pass{Script: s, rule: r, found: &found}
+		}
+		r.Across(passes)
+	}
+	return found
+}
+
+// sorted puts findings into the order of the text, and keeps one of those that say the same of one place: the stages of a
+// pipe are looked at wherever it is called.
+func sorted(found []Finding) []Finding {
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Source.Name, b.Source.Name), cmp.Compare(a.Span.Start.Offset, b.Span.Start.Offset), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	return slices.CompactFunc(found, func(a, b Finding) bool {
+		return a.Source == b.Source && a.Span == b.Span && a.Code == b.Code && a.Message == b.Message
+	})
 }

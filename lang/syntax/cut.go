@@ -16,11 +16,17 @@ type piece struct {
 // a line there that starts with `|>` or a closing bracket continues. So does one that starts with `|`, which is a mistake
 // of its own.
 func (p *parser) statements(f func(from, to int)) {
-	from := 0
+	from, depth := 0, 0
 	for i := 1; i <= len(p.tokens) && !p.diags.full; i++ {
-		if i == len(p.tokens) || p.tokens[i].Lead == LeadMargin && !p.continues(i) || p.indented(from, i) {
+		switch prev := p.tokens[i-1]; {
+		case prev.Kind == KindOpen:
+			depth++
+		case prev.Kind == KindClose:
+			depth = max(depth-1, 0)
+		}
+		if i == len(p.tokens) || p.tokens[i].Lead == LeadMargin && !p.continues(i) || p.indented(from, i) || depth == 0 && p.sameLine(from, i) {
 			f(from, i)
-			from = i
+			from, depth = i, 0
 		}
 	}
 }
@@ -30,30 +36,51 @@ func (p *parser) continues(i int) bool {
 	return t.Kind == KindPipe || t.Kind == KindClose || t.Text == "|"
 }
 
-// indented reports, and says, that an indented line starts a statement: a keyword, a name and what defines it never stand
-// inside of one.
+// indented reports, and says, that an indented line starts a statement.
 func (p *parser) indented(from, i int) bool {
+	if p.tokens[i].Lead != LeadIndent || i == from || !p.defines(i) {
+		return false
+	}
+	p.errorAt(i, P038, "indented lines continue the statement before them; move the line to the left margin",
+		"`%s %s` starts a statement, but the line is indented", p.tokens[i].Text, shorten(p.tokens[i+1].Text))
+	return true
+}
+
+// sameLine reports, and says, that a statement starts behind another one.
+func (p *parser) sameLine(from, i int) bool {
+	if p.tokens[i].Lead != LeadNone || i == from || !p.defines(i) {
+		return false
+	}
+	switch prev := p.tokens[i-1]; { // what stands there has an error of its own, or goes on
+	case prev.Kind == KindOp, prev.Kind == KindAssign, prev.Kind == KindPipe, prev.Kind == KindComma, prev.Kind == KindUnknown:
+		return false
+	}
+	p.errorAt(i, P003, "start it on a new line at the left margin", "the statement `%s …` must start on a new line", p.tokens[i].Text)
+	return true
+}
+
+// defines reports whether a statement starts at a token: a keyword, a name and what defines it never stand inside of one.
+func (p *parser) defines(i int) bool {
 	t := p.tokens[i]
-	if t.Lead != LeadIndent || i == from || t.Kind != KindIdent || !isStatement(t.Text) || i+2 >= len(p.tokens) {
+	if t.Kind != KindIdent || !isStatement(t.Text) || i+2 >= len(p.tokens) {
 		return false
 	}
 	name, next := p.tokens[i+1], p.tokens[i+2]
 	switch {
 	case name.Lead != LeadNone:
 		return false
-	case t.Text == "test" && (name.Kind == KindString || name.Kind == KindRaw) && next.Text == "{":
-	case t.Text == "use" && (name.Kind == KindString || name.Kind == KindRaw) && next.Lead != LeadNone:
+	case t.Text == "test" && (name.Kind == KindString || name.Kind == KindRaw):
+		return next.Text == "{"
+	case t.Text == "use" && (name.Kind == KindString || name.Kind == KindRaw):
+		return next.Lead != LeadNone
 	case t.Text == "set" || name.Kind != KindIdent && name.Kind != KindQuoted:
 		return false
-	case next.Kind == KindAssign && t.Text != "fn" && t.Text != "pipe":
-	case next.Text == "(" && (t.Text == "fn" || t.Text == "pipe"):
-	case next.Text == ":" && t.Text == "param":
-	default:
-		return false
+	case t.Text == "fn" || t.Text == "pipe":
+		return next.Text == "("
+	case next.Kind == KindAssign:
+		return true
 	}
-	p.errorAt(i, P038, "indented lines continue the statement before them; move the line to the left margin",
-		"`%s %s` starts a statement, but the line is indented", t.Text, shorten(name.Text))
-	return true
+	return next.Text == ":" && t.Text == "param"
 }
 
 // cut checks the brackets of a statement and cuts it at each `|>` outside of them. An expression never holds a `|>`, so one

@@ -1,0 +1,61 @@
+package lint
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+)
+
+// P: how statements and stages are put together. The parser finds these.
+var _ = define(
+	Rule{
+		Code: "P001", Name: "single-pipe", Severity: syntax.SevError, Fix: Safe,
+		Text: "A single `|` stands where `|>` separates stages.",
+		Why:  "`|` alone has a meaning of its own inside of expressions. Only `|>` starts a stage.",
+		Bad:  "csv(\"orders.csv\") | where amount > 15\n",
+		Good: "csv(\"orders.csv\") |> where amount > 15\n",
+		Mend: func(_ *Script, d check.Diagnostic) *Fix { return replace(d.Span, "|>", Safe, "write `|>`") },
+	},
+	Rule{
+		Code: "P002", Name: "unknown-stage", Severity: syntax.SevError, Fix: Unsafe,
+		Text: "A stage has a name that no stage and no pipe has.",
+		Why:  "There are no stages but those of the language and the pipes of the script. `ebb doc` lists the stages; where one is near, the fix writes it.",
+		Bad:  "csv(\"orders.csv\") |> wher amount > 15\n",
+		Good: "csv(\"orders.csv\") |> where amount > 15\n",
+		Mend: didYouMean,
+	},
+	Rule{
+		Code: "P003", Name: "statement-in-a-line", Severity: syntax.SevError, Fix: Safe,
+		Text: "A statement begins in the middle of a line, or other text follows a complete statement.",
+		Why:  "A statement starts at the left margin, and every indented line goes on with it. Either a line break is missing here, or a comma or an operator.",
+		Bad:  "let _least = 15 let _most = 20\n",
+		Good: "let _least = 15\nlet _most = 20\n",
+		Mend: func(s *Script, d check.Diagnostic) *Fix {
+			if !slices.Contains(syntax.Statements, d.Source.Slice(d.Span)) {
+				return nil
+			}
+			before := d.Source.Text[:d.Span.Start.Offset]
+			blanks := len(before) - len(strings.TrimRight(before, " \t"))
+			return replace(syntax.Span{Start: d.Source.Pos(len(before) - blanks), End: d.Span.Start}, "\n", Safe, "start a new line")
+		},
+	},
+)
+
+// replace is a fix that puts a text in the place of a span.
+func replace(at syntax.Span, with string, a Applicability, text string) *Fix {
+	return &Fix{Applicability: a, Text: text, Edits: []Edit{{at, with}}}
+}
+
+var meant = regexp.MustCompile("did you mean `([^`]+)`\\?")
+
+// didYouMean writes what the message of a diagnostic proposes in the place that it points at.
+func didYouMean(_ *Script, d check.Diagnostic) *Fix {
+	m := meant.FindStringSubmatch(d.Message)
+	if m == nil {
+		return nil
+	}
+	return replace(d.Span, m[1], Unsafe, "write `"+m[1]+"`")
+}
