@@ -56,8 +56,9 @@ type Edit struct {
 // Finding is what a rule found. Its span lies in its Source.
 type Finding struct {
 	check.Diagnostic
-	Rule *Rule
-	Fix  *Fix // nil: none
+	Rule    *Rule // nil: the parser or the checker finds it, and no rule says more of it
+	Fix     *Fix  // nil: none
+	Refuses bool  // an error of the parser or the checker: the script does not run
 }
 
 var rules []*Rule

@@ -44,13 +44,14 @@ func looked(t *testing.T, text string) []lint.Finding {
 	}
 	env := exec.OS().ReadOnly()
 	lib := stdlib.New()
-	var found []lint.Finding
-	var scripts []*lint.Script
+	var texts []lint.Text
 	for _, f := range files {
-		s, list := lint.Look(f.Name, string(f.Data), &planner.World{Catalog: lib, Env: env}, planner.Facts(lib, env))
-		scripts, found = append(scripts, s), append(found, list...)
+		texts = append(texts, lint.Text{Name: f.Name, Text: string(f.Data), Env: &planner.World{Catalog: lib, Env: env}, Facts: planner.Facts(lib, env)})
 	}
-	found = append(found, lint.Across(scripts)...)
+	var found []lint.Finding
+	for _, r := range lint.Lint(texts) {
+		found = append(found, r.Found...)
+	}
 	for _, f := range found {
 		inText(t, f)
 	}

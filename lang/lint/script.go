@@ -79,12 +79,12 @@ func (p *Pass) Report(at syntax.Span, message, help string, fix *Fix) {
 }
 
 // Look reads a text and finds what its rules say, sorted by position. facts is asked for the facts of what is right in the
-// script; it may be nil. Suppressions and selections are the caller's.
+// script; it may be nil. Lint does the rest: rules across scripts, what is chosen, what is suppressed.
 func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*Script, []Finding) {
 	tree, broken := syntax.Parse(name, text)
 	s := &Script{Tree: tree}
 	var wrong []check.Diagnostic
-	s.Checked, wrong = check.Check(tree, env, check.Options{Watch: &check.Watch{
+	s.Checked, wrong = check.Check(tree, env, check.Options{Set: standIns(tree), Watch: &check.Watch{
 		Expr: func(e *check.Seen) {
 			if e.Expr.Source == tree.Source {
 				s.Exprs = append(s.Exprs, e)
@@ -99,7 +99,11 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	for _, d := range broken {
 		s.Errors = append(s.Errors, check.Diagnostic{Diagnostic: d, Source: tree.Source})
 	}
-	s.Errors = append(s.Errors, wrong...)
+	for _, d := range wrong {
+		if d.Code != "U512" { // nothing runs, so no param needs its value
+			s.Errors = append(s.Errors, d)
+		}
+	}
 	if facts != nil {
 		s.Facts = facts(s.Checked)
 	}
@@ -109,7 +113,10 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 		byCode[r.Code] = r
 	}
 	for _, d := range s.Errors {
-		f := Finding{Diagnostic: d, Rule: byCode[d.Code]}
+		f := Finding{Diagnostic: d, Rule: byCode[d.Code], Refuses: true}
+		if d.Code == "I601" { // the script may be right, and its inputs lie elsewhere
+			f.Severity, f.Refuses = syntax.SevInfo, false
+		}
 		if f.Rule != nil && f.Rule.Mend != nil && d.Source == tree.Source {
 			f.Fix = f.Rule.Mend(s, d)
 		}
@@ -123,8 +130,20 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	return s, sorted(found)
 }
 
-// Across finds what the rules across scripts say of all scripts of a run, each finding with its own Source.
-func Across(scripts []*Script) []Finding {
+// standIns gives params that must be set when the script runs a value, so that what depends on them can be looked at.
+func standIns(tree *syntax.Script) map[string]string {
+	values := map[string]string{"int": "1", "float": "1.5", "bool": "true", "string": "text", "duration": "1m", "time": "2026-01-31"}
+	set := map[string]string{}
+	for _, x := range tree.Stmts {
+		if p, ok := x.(*syntax.Param); ok && p.Default == nil && values[p.Type.Name] != "" {
+			set[p.Name.Name] = values[p.Type.Name]
+		}
+	}
+	return set
+}
+
+// across finds what the rules across scripts say of all scripts of a run, each finding with its own Source.
+func across(scripts []*Script) []Finding {
 	var found []Finding
 	for _, r := range rules {
 		if r.Across == nil {

@@ -1,0 +1,58 @@
+package lint
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+)
+
+// Text is a script that is to be looked at.
+type Text struct {
+	Name, Text string
+	Env        check.Env                 // answers several texts at a time if they share it
+	Facts      func(*check.Script) Facts // may be nil
+	Choice     Choice
+}
+
+// Result is what was found in a text.
+type Result struct {
+	*Script
+	Found []Finding // what is chosen and not suppressed, in the order of the text
+}
+
+// Lint looks at texts, each by itself and all of them together. The results are in the order of the texts.
+func Lint(texts []Text) []Result {
+	results := make([]Result, len(texts))
+	var wait sync.WaitGroup
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(texts)) {
+		wait.Go(func() {
+			for i := range next {
+				t := texts[i]
+				results[i].Script, results[i].Found = Look(t.Name, t.Text, t.Env, t.Facts)
+			}
+		})
+	}
+	for i := range texts {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+
+	scripts := make([]*Script, len(texts))
+	of := map[*syntax.Source]int{}
+	for i, r := range results {
+		scripts[i], of[r.Tree.Source] = r.Script, i
+	}
+	for _, f := range across(scripts) {
+		i := of[f.Source]
+		results[i].Found = append(results[i].Found, f)
+	}
+	for i := range results {
+		r := &results[i]
+		r.Found = sorted(suppress(r.Script, r.Found, texts[i].Choice))
+	}
+	return results
+}
