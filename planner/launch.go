@@ -237,12 +237,8 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	default:
 		l.goOn(m, rec.Info, env)
 		l.Setup.From.NewOutputs = o.NewOutputs
-		if unknown, kept := l.Setup.From.Unknown(); unknown != "" {
-			text := fmt.Sprintf("checkpoint %d keeps nothing of a stage %q that could be dropped.", m.ID, unknown)
-			if s := syntax.Suggest(unknown, kept); s != "" {
-				text += fmt.Sprintf(" Did you mean `%s`?", s)
-			}
-			return 0, &RefusedError{text + " It keeps something of " + strings.Join(kept, ", ")}
+		if err := unknownDrop(l.Setup.From); err != nil {
+			return 0, err
 		}
 	}
 	return store.NextID()
@@ -254,11 +250,29 @@ func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.
 	if m.Width > 1 || m.Spread {
 		l.script.spreadOut(l.lib, env)
 	}
+	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Drop: l.o.drop()}
+}
+
+// drop is AllowDropped as exec takes it.
+func (o *Launch) drop() map[string]bool {
 	drop := map[string]bool{}
-	for _, s := range l.o.AllowDropped {
+	for _, s := range o.AllowDropped {
 		drop[s] = true
 	}
-	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Drop: drop}
+	return drop
+}
+
+// unknownDrop refuses to drop the state of a stage of which a checkpoint keeps nothing.
+func unknownDrop(x *exec.Restore) error {
+	unknown, kept := x.Unknown()
+	if unknown == "" {
+		return nil
+	}
+	text := fmt.Sprintf("checkpoint %d keeps nothing of a stage %q that could be dropped.", x.Manifest.ID, unknown)
+	if s := syntax.Suggest(unknown, kept); s != "" {
+		text += fmt.Sprintf(" Did you mean `%s`?", s)
+	}
+	return &RefusedError{text + " It keeps something of " + strings.Join(kept, ", ")}
 }
 
 func infoOf(s *checkpoint.Store, id checkpoint.ID) checkpoint.Info {

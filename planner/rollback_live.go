@@ -41,7 +41,7 @@ func (l *Launched) PlanRollback(id checkpoint.ID, env *exec.Env) (*RolledBack, e
 	if m.Width > 1 || m.Spread {
 		c.spreadOut(l.lib, look)
 	}
-	if list := (&exec.Restore{Manifest: m}).Misfits(c.Graph(l.lib, look)); len(list) > 0 {
+	if list := (&exec.Restore{Manifest: m, Drop: l.o.drop()}).Misfits(c.Graph(l.lib, look)); len(list) > 0 {
 		what := ""
 		for _, x := range list {
 			what += fmt.Sprintf("\n  %s", x)

@@ -17,6 +17,13 @@ import (
 // closes it.
 func (s *Session) folder(a *Args) (*inspect.Folder, error) {
 	dir, none := filepath.Join(".ebb", s.name()), "there is no job and no earlier run of this script here; .run starts one"
+	if len(s.jobs) == 0 && s.script.writes() {
+		if c, err := s.compileScript(s.opts.Plan); err == nil {
+			if set, ok := c.Script.Set["checkpoint.dir"].(string); ok && set != "" {
+				dir = set
+			}
+		}
+	}
 	if len(s.jobs) > 0 || a.Has("-j") {
 		j, err := s.job(a)
 		if err != nil {
