@@ -94,10 +94,32 @@ func (x *Restore) source(group string) ([]*checkpoint.Reader, error) {
 
 // into puts everything but the sources back.
 func (x *Restore) into(g *Graph, b *builder) error {
-	r := &restoring{Restore: x, tasks: map[string][]*taskData{}, nodes: map[string][]nodeData{}, flights: map[flightKey]*landed{}}
-	if err := r.read(); err != nil {
+	r := &restoring{Restore: x, tasks: map[string][]*taskData{}, nodes: map[string][]nodeData{}, flights: map[flightKey]*landed{}, loads: newLoads()}
+	err := r.read()
+	if err == nil {
+		err = r.graph(g, b)
+	}
+	if failed := r.loads.wait(); failed != nil && err == nil {
+		err = failed
+	}
+	if err != nil {
 		return err
 	}
+	all := int64(0)
+	for _, k := range r.order {
+		if f := r.flights[k]; !f.landed && f.rows > 0 && !x.dropped(k.edge) {
+			return fmt.Errorf("%d rows in flight in %s were not put back", f.rows, k.edge)
+		}
+		all += r.flights[k].rows
+	}
+	if len(x.Drop) == 0 && all != x.rows {
+		return fmt.Errorf("%d rows were in flight, %d have been put back", all, x.rows)
+	}
+	return nil
+}
+
+// graph puts tasks and channels back, and begins to load the operators.
+func (r *restoring) graph(g *Graph, b *builder) error {
 	for _, gr := range g.Groups {
 		for _, t := range b.tasks[gr] {
 			for _, n := range t.nodes {
@@ -117,16 +139,6 @@ func (x *Restore) into(g *Graph, b *builder) error {
 			r.feeds(gr, b.tasks[gr])
 		}
 	}
-	all := int64(0)
-	for _, k := range r.order {
-		if f := r.flights[k]; !f.landed && f.rows > 0 && !x.dropped(k.edge) {
-			return fmt.Errorf("%d rows in flight in %s were not put back", f.rows, k.edge)
-		}
-		all += r.flights[k].rows
-	}
-	if len(x.Drop) == 0 && all != x.rows {
-		return fmt.Errorf("%d rows were in flight, %d have been put back", all, x.rows)
-	}
 	return nil
 }
 
@@ -137,6 +149,7 @@ type restoring struct {
 	nodes   map[string][]nodeData  // by node, in order of the tasks
 	flights map[flightKey]*landed
 	order   []flightKey
+	loads   *loads
 }
 
 // flightKey names a channel of the earlier run.
@@ -208,11 +221,21 @@ func (x *restoring) node(n *node, t *Task) error {
 			return fmt.Errorf("%s: cannot be restored", n.name)
 		}
 		chain, err := x.open(n.id, parts[t.index])
-		if err == nil {
-			err = load(sv, chain)
-		}
 		if err != nil {
 			return fmt.Errorf("restoring %s: %w", n.name, err)
+		}
+		bring := func() error {
+			if err := load(sv, chain); err != nil {
+				return fmt.Errorf("restoring %s: %w", n.name, err)
+			}
+			return nil
+		}
+		if !n.sink {
+			x.loads.begin(bring)
+			break
+		}
+		if err := bring(); err != nil { // it may touch the disk
+			return err
 		}
 	default:
 		if err := x.merge(n, t, parts); err != nil {
