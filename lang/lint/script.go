@@ -27,42 +27,49 @@ type Stage struct {
 
 // Facts is what the rules ask of a plan and of the catalog. The planner answers.
 type Facts interface {
-	// Grows says what the stage keeps for ever, in words for people ("a count for each `user`"), or "": what it keeps is
-	// bounded by a window, by `retain`, by the end of its input, or by a number.
+	// Grows says what the stage keeps for ever if its input never ends, in words for people ("a row for each `user`"), or
+	// "": a window, `retain` or a number bounds it, or the script says that it is meant.
 	Grows(*check.Stage) string
+	// Marks reports whether a row that comes behind its watermark is late for the stage.
+	Marks(*check.Stage) bool
+	// Passes reports whether the rows that the stage gives out are rows that it was given, perhaps with other columns.
+	Passes(*check.Stage) bool
 	// Reads says what is known of a source.
 	Reads(*check.Source) Reads
 	// Writes says what is known of an output.
 	Writes(*check.Write) Writes
 	// Shuffles lists the exchanges by key, in the order of the plan.
 	Shuffles() []Shuffle
-	// Fits says what of a checkpoint's state has no place in the script, one line each; nil without a checkpoint.
-	Fits() []Misfit
+	// Fits compares the script with a checkpoint, a line for each state that the checkpoint holds; nil without a checkpoint.
+	Fits() []Fit
 }
 
 // Reads is what is known of a source.
 type Reads struct {
 	Rewinds bool // can be read again from where a checkpoint stood
 	Splits  bool // may consist of several parts, each with an event time of its own
+	// Takes reports whether the source reads what is written to a place (Writes.Place).
+	Takes func(place string) bool
 }
 
 // Writes is what is known of an output.
 type Writes struct {
 	ExactlyOnce bool   // what it writes becomes visible with its checkpoint, once
+	Shown       bool   // it is gone when it is written: a terminal, standard output
 	Place       string // where it lies, "" if that means nothing: two outputs there would write over each other
 }
 
 // Shuffle is an exchange by key in front of a stage.
 type Shuffle struct {
 	Stage *check.Stage
-	After *check.Stage // the stage behind the exchange before it, if nothing in between changes how rows lie; nil: none
-	Keys  []string
+	// Sums tells that rows are aggregated before the exchange, so that many of one key are few when they are sent.
+	Sums bool
 }
 
-// Misfit is state that a checkpoint has and the script has no place for.
-type Misfit struct {
+// Fit is what becomes of one state of a checkpoint.
+type Fit struct {
 	Stage string // its stable name
-	Text  string
+	Wrong string // why the script has no place for it; "": it fits
 }
 
 // Pass is one rule on its way over one script.

@@ -23,8 +23,21 @@ type AggSig struct {
 	Ordered  bool                             // depends on event time or arrival order (first, last)
 	Retracts bool                             // takes rows back exactly
 	Counts   bool                             // over no rows the result is 0, not null
+	Keeps    Keeps                            // what is kept of a group
+	Cap      string                           // parameter that bounds what is kept, "" if there is none
+	Instead  string                           // aggregate that keeps less and gives nearly the same, "" if there is none
 	ID       int
 }
+
+// Keeps says how much an aggregate keeps of a group.
+type Keeps uint8
+
+// The amounts.
+const (
+	KeepsResult Keeps = iota // as much, however many rows there are
+	KeepsValues              // each value once
+	KeepsRows                // something of each row
+)
 
 // AggParam is a parameter of an aggregate.
 type AggParam struct {

@@ -18,7 +18,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: 3}, {a: nil}, {a: 1}]) |> aggregate all = collect(a), one = collect(a, limit: 1)`,
 			Want: `{"all":[3,1],"one":[3]}`}}},
-	AggSig: types.AggSig{Ordered: true, Params: []types.AggParam{{Name: "x"}, {Name: "limit", Kinds: ints, Constant: true, Optional: true}},
+	AggSig: types.AggSig{Keeps: types.KeepsRows, Cap: "limit", Ordered: true, Params: []types.AggParam{{Name: "x"}, {Name: "limit", Kinds: ints, Constant: true, Optional: true}},
 		Result: func(args []*types.Expr) (types.Type, error) {
 			if _, err := limitOf(args); err != nil {
 				return types.Type{}, err

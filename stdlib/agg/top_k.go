@@ -17,7 +17,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: "x"}, {a: "y"}, {a: "y"}, {a: "z"}]) |> aggregate top = top_k(a, 2)`,
 			Want: `{"top":[{"value":"y","count":2},{"value":"x","count":1}]}`}}},
-	AggSig: types.AggSig{Params: []types.AggParam{{Name: "x"}, {Name: "k", Kinds: ints, Constant: true}}, Retracts: true,
+	AggSig: types.AggSig{Keeps: types.KeepsValues, Params: []types.AggParam{{Name: "x"}, {Name: "k", Kinds: ints, Constant: true}}, Retracts: true,
 		Result: func(args []*types.Expr) (types.Type, error) {
 			if _, err := topOf(args); err != nil {
 				return types.Type{}, err

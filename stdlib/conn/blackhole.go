@@ -17,6 +17,7 @@ var _ = define(spec.Conn{
 	},
 	ConnSig:  types.ConnSig{Name: "blackhole", Sink: true},
 	Updating: func(*types.ConnArgs) bool { return true },
+	Delivery: func(*types.ConnArgs, *exec.Env) spec.Delivery { return spec.ExactlyOnce }, // nobody sees them
 	Sink:     func(*spec.Write) (exec.Sink, error) { return blackhole{}, nil },
 })
 

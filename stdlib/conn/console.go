@@ -31,6 +31,7 @@ var _ = define(spec.Conn{
 		},
 	},
 	Updating: func(*types.ConnArgs) bool { return true },
+	Delivery: func(*types.ConnArgs, *exec.Env) spec.Delivery { return spec.Shown },
 	Encoder: func(w *spec.Write) (spec.Encoder, error) {
 		switch w, format := printed(w); format {
 		case "table":

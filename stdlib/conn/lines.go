@@ -33,8 +33,11 @@ var _ = define(spec.Conn{
 		}
 		return info, nil
 	},
-	Rewinds: rewinds,
-	Reached: filesReached,
+	Rewinds:  rewinds,
+	Splits:   severalFiles,
+	Takes:    takes(nil),
+	Delivery: delivery,
+	Reached:  filesReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {
 		return openFiles(s, lineFormat{columns: s.Schema.Fields, wanted: s.Columns}, nil)
 	},

@@ -145,6 +145,8 @@ func aggregateTraits(in []types.Stream, a *types.StageArgs) spec.Traits {
 		if w.Kind == types.CountWindow {
 			t.Bound = "keys, and rows behind the watermark"
 		}
+	case !a.Retain.Set && len(names) > 0:
+		t.Grows = "a row for each `" + strings.Join(names, "`, `") + "`"
 	case a.Retain.For > 0:
 		t.Bound = "keys of the last " + types.FormatDuration(a.Retain.For)
 	}

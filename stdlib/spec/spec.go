@@ -56,6 +56,7 @@ type Traits struct {
 	Copies  bool         // keeps and passes on copies only: neither columns of the input nor views of its strings
 	State   string       // for explain: "keyed count by auction, 10s window", "" if stateless
 	Bound   string       // for explain: what bounds the state: "keys in open windows", "keys", …
+	Grows   string       // what is kept for ever if the input never ends, "a row for each `user`"; "": something bounds it, or it is said to be meant
 	Limit   int64        // > 0: wants no more rows than this
 	Ports   []string     // names of the further outputs, ports 1…: targets of late, on_error, split, tee
 }
@@ -127,6 +128,12 @@ type Conn struct {
 	// Rewinds reports whether a source called so can be read again from where a checkpoint stood; nil: it can. A job with
 	// one that cannot takes no checkpoints unless told to: after a restart it misses what was read since.
 	Rewinds func(a *types.ConnArgs, env *exec.Env) bool
+	// Splits reports whether a source called so may have several splits, each with an event time of its own; nil: it has one.
+	Splits func(a *types.ConnArgs, env *exec.Env) bool
+	// Takes reports whether a source called so reads what lies at a path; nil: it reads nothing that has one.
+	Takes func(a *types.ConnArgs, path string, env *exec.Env) bool
+	// Delivery says how safely a sink called so gives out its rows; nil: each at least once.
+	Delivery func(a *types.ConnArgs, env *exec.Env) Delivery
 	// Open opens a source for at most s.Width tasks; it returns one exec.Source a task, at least one.
 	Open func(s *Scan) ([]exec.Source, error)
 	// Loose names the parameters of a source's call that do not change which rows come in which order: they may change from
@@ -142,6 +149,16 @@ type Conn struct {
 	// Sink opens the output. It is called once a run, before any row flows.
 	Sink func(w *Write) (exec.Sink, error)
 }
+
+// Delivery says how often a row comes out if the run is killed and goes on from a checkpoint.
+type Delivery uint8
+
+// The deliveries.
+const (
+	AtLeastOnce Delivery = iota
+	ExactlyOnce          // it becomes visible with its checkpoint, or is taken back
+	Shown                // at least once, into something that cannot be taken back by its nature: a terminal, a pipe
+)
 
 // Reached is how far a source had come when its tasks saved.
 type Reached struct {

@@ -1,0 +1,193 @@
+package lint
+
+import (
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// flow knows what of a script lies before what, and where in the text it stands.
+type flow struct {
+	script  *Script
+	place   map[*check.Stage]position
+	inputs  map[types.Place]*syntax.Input
+	targets map[types.Place]*syntax.Target
+}
+
+// position is the place of a stage in its stream.
+type position struct {
+	stream *check.Stream
+	at     int
+}
+
+// end is where rows come from: a stage, or a source.
+type end struct {
+	stage  *check.Stage
+	source *check.Source
+}
+
+// flow returns what is known of the script's streams.
+func (s *Script) flow() *flow {
+	f := &flow{script: s, place: map[*check.Stage]position{}, inputs: map[types.Place]*syntax.Input{}, targets: map[types.Place]*syntax.Target{}}
+	for _, st := range s.Checked.Streams {
+		for i, stage := range st.Stages {
+			f.place[stage] = position{st, i}
+		}
+	}
+	in := func(i *syntax.Input) {
+		if i != nil {
+			f.inputs[s.placeOf(i.Call.Name.Span)] = i
+			if i.OnError != nil && i.OnError.Target != nil {
+				f.targets[s.placeOf(i.OnError.Target.Span)] = i.OnError.Target
+			}
+		}
+	}
+	to := func(t *syntax.Target) {
+		if t != nil {
+			f.targets[s.placeOf(t.Span)] = t
+		}
+	}
+	stages := func(list []*syntax.Stage) {
+		for _, st := range list {
+			to(st.Target)
+			for _, item := range st.Items {
+				in(item.Input)
+			}
+			for _, c := range st.Clauses {
+				to(c.Target)
+			}
+			for _, c := range st.Cases {
+				to(c.Target)
+			}
+		}
+	}
+	for _, st := range s.Tree.Stmts {
+		switch st := st.(type) {
+		case *syntax.SourceStmt:
+			in(&st.Input)
+		case *syntax.Stream:
+			in(st.Pipeline.Input)
+			stages(st.Pipeline.Stages)
+		case *syntax.PipelineStmt:
+			in(st.Pipeline.Input)
+			stages(st.Pipeline.Stages)
+		case *syntax.Pipe:
+			stages(st.Stages)
+		}
+	}
+	return f
+}
+
+func (s *Script) placeOf(at syntax.Span) types.Place {
+	return types.Place{File: s.Tree.Source.Name, Line: at.Start.Line, Column: at.Start.Column}
+}
+
+// before returns where the rows come from that flow into a stage. Rows that failed are not among them: they are others.
+func (f *flow) before(s *check.Stage) []end {
+	p, known := f.place[s]
+	if !known {
+		return nil
+	}
+	var out []end
+	if p.at > 0 {
+		out = append(out, end{stage: p.stream.Stages[p.at-1]})
+	} else {
+		out = f.head(p.stream)
+	}
+	for _, n := range s.More {
+		out = append(out, f.last(n)...)
+	}
+	return out
+}
+
+// last returns where the rows of a node come from.
+func (f *flow) last(n check.Node) []end {
+	switch {
+	case n.Source != nil:
+		return []end{{source: n.Source}}
+	case n.Stream == nil:
+		return nil
+	case len(n.Stream.Stages) > 0:
+		return []end{{stage: n.Stream.Stages[len(n.Stream.Stages)-1]}}
+	}
+	return f.head(n.Stream)
+}
+
+// head returns where the rows of a stream's first stage come from.
+func (f *flow) head(s *check.Stream) []end {
+	if len(s.Feeds) == 0 {
+		return f.last(s.From)
+	}
+	var out []end
+	for _, feed := range s.Feeds {
+		switch {
+		case feed.Kind == "error":
+		case feed.Stage != nil: // what flows into it goes sideways
+			out = append(out, f.before(feed.Stage)...)
+		case feed.Stream != nil:
+			out = append(out, f.last(check.Node{Stream: feed.Stream})...)
+		}
+	}
+	return out
+}
+
+// up calls visit for all that lies before a stage, the nearest first. What lies before a stage for which visit is false is left
+// out.
+func (f *flow) up(s *check.Stage, visit func(end) bool) {
+	seen := map[end]bool{}
+	var walk func([]end)
+	walk = func(list []end) {
+		for _, e := range list {
+			if seen[e] {
+				continue
+			}
+			seen[e] = true
+			if visit(e) && e.stage != nil {
+				walk(f.before(e.stage))
+			}
+		}
+	}
+	walk(f.before(s))
+}
+
+// clause returns the clause of a stage with a label, nil if there is none.
+func clause(s *syntax.Stage, label string) *syntax.Clause {
+	for _, c := range s.Clauses {
+		if c.Label == label {
+			return c
+		}
+	}
+	return nil
+}
+
+// argument returns the argument of a call with a name, nil if there is none.
+func argument(c *syntax.Call, name string) *syntax.Item {
+	for _, a := range c.Args {
+		if a.Name != nil && a.Name.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// insert is a fix that puts a text behind a span.
+func insert(behind syntax.Span, text string, a Applicability, what string) *Fix {
+	return replace(syntax.Span{Start: behind.End, End: behind.End}, text, a, what)
+}
+
+// inside is a fix that adds an argument to a call.
+func inside(c *syntax.Call, arg string, a Applicability, src *syntax.Source) *Fix {
+	at := c.Span
+	at.End = src.Pos(c.Span.End.Offset - len(")"))
+	if len(c.Args) > 0 {
+		at.End, arg = c.Args[len(c.Args)-1].End, ", "+arg
+	}
+	return insert(at, arg, a, "add `"+trimComma(arg)+"`")
+}
+
+func trimComma(s string) string {
+	if len(s) > 2 && s[:2] == ", " {
+		return s[2:]
+	}
+	return s
+}
