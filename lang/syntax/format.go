@@ -1,0 +1,281 @@
+package syntax
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Format gives a script its layout. It changes blanks and line breaks only: the result has the same tokens and the same
+// comments in the same order, and means the same. Format of the result changes nothing.
+//
+// Statements with errors stay as they are; the diagnostics say what is wrong with them. A text that is not UTF-8, or holds
+// NUL bytes, is returned as it is.
+func Format(name, text string) (string, []Diagnostic) {
+	f := newFormatter(NewSource(name, text))
+	if !utf8.ValidString(f.src.Text) || strings.IndexByte(f.src.Text, 0) >= 0 {
+		Sort(f.diags.list)
+		return text, f.diags.list
+	}
+	return f.format()
+}
+
+func newFormatter(src *Source) *formatter {
+	f := &formatter{parser: &parser{src: src, script: &Script{Source: src}}}
+	f.lex()
+	return f
+}
+
+func (f *formatter) format() (string, []Diagnostic) {
+	f.parse()
+	f.findGaps()
+	f.findDirt()
+	f.tables()
+	f.all()
+	Sort(f.diags.list)
+	return f.aligned(), f.diags.list
+}
+
+// width is the number of columns that a formatted line keeps to if it can, step how far one thing is indented in another.
+const (
+	width = 100
+	step  = 4
+)
+
+// formatter holds one text on its way to its layout. Like the parser it speaks of tokens by their index.
+type formatter struct {
+	*parser
+	units []unit
+	gaps  []gap  // in front of each token, and one at the end
+	dirty []bool // of gaps: with characters that mean nothing
+
+	// Of tokens, filled in by statements (format_space.go, format_groups.go).
+	blank      []bool // a blank stands in front of it, unless a line break does
+	level      []uint8
+	match      []int   // of a bracket: its other half
+	padded     []bool  // of a brace: a blank stands inside
+	pad        []uint8 // more blanks in front, to align it
+	mustBreak  []bool
+	nextMust   []int
+	start, end []int // columns in a line without breaks
+
+	first   int // token of the statement at hand
+	refused int // statements that are right and stay as they are all the same
+	out     []byte
+	col     int
+	line    int
+	notes   []note
+}
+
+// unit is one statement: its tokens, and what they mean; nil if it stays as it is.
+type unit struct {
+	from, to int
+	stmt     Stmt
+}
+
+// parse cuts the text into statements and parses each.
+func (f *formatter) parse() {
+	if len(f.tokens) == 0 {
+		return
+	}
+	done := 0
+	f.statements(func(from, to int) {
+		n := len(f.script.Stmts)
+		f.statement(from, to)
+		u := unit{from: from, to: to}
+		if len(f.script.Stmts) > n {
+			u.stmt = f.script.Stmts[n]
+		}
+		f.units = append(f.units, u)
+		done = to
+	})
+	if done < len(f.tokens) { // there are too many errors
+		f.units = append(f.units, unit{from: done, to: len(f.tokens)})
+	}
+	// An indented statement is right by itself; that it is indented is the mistake.
+	at := map[int]bool{}
+	for _, d := range f.diags.list {
+		at[d.Span.Start.Offset] = true
+	}
+	for i := range f.units {
+		if at[f.tokens[f.units[i].from].Span.Start.Offset] {
+			f.units[i].stmt = nil
+		}
+	}
+}
+
+// findDirt finds gaps that hold more than blanks and comments. What stands beside them stays as it is.
+func (f *formatter) findDirt() {
+	f.dirty = make([]bool, len(f.gaps))
+	for _, i := range f.lost {
+		f.dirty[i] = true
+	}
+	if n := len(f.comments()); n > 0 {
+		last := f.comments()[n-1].Text
+		if strings.HasPrefix(last, "/*") && (len(last) < 4 || !strings.HasSuffix(last, "*/")) {
+			f.dirty[len(f.gaps)-1] = true
+		}
+	}
+	for i := range f.units {
+		u := &f.units[i]
+		if f.dirty[u.from] || f.dirty[u.to] {
+			u.stmt = nil
+		}
+	}
+}
+
+func (f *formatter) comments() []Token { return f.script.Comments }
+
+func (f *formatter) tables() {
+	n := len(f.tokens)
+	f.blank, f.padded, f.mustBreak = make([]bool, n), make([]bool, n), make([]bool, n+1)
+	f.level = make([]uint8, n)
+	f.match, f.start, f.end, f.nextMust = make([]int, n), make([]int, n), make([]int, n), make([]int, n+1)
+	f.pad = make([]uint8, n)
+	f.out = make([]byte, 0, len(f.src.Text)+len(f.src.Text)/8)
+}
+
+// all writes all statements and what stands between them.
+func (f *formatter) all() {
+	if len(f.units) == 0 {
+		if f.dirty[0] {
+			f.write(f.src.Text)
+			return
+		}
+		f.between(-1, 0)
+		return
+	}
+	for k, u := range f.units {
+		before := k - 1
+		if !f.dirty[u.from] {
+			f.between(before, k)
+		} else if k > 0 {
+			f.write(f.src.Text[f.rawEnd(before):f.rawStart(k)])
+		} else {
+			f.write(f.src.Text[:f.rawStart(0)])
+		}
+		if u.stmt == nil || !f.layout(u) {
+			if u.stmt != nil {
+				f.refused++
+			}
+			f.units[k].stmt = nil
+			f.write(f.src.Text[f.rawStart(k):f.rawEnd(k)])
+		}
+	}
+	last := len(f.units) - 1
+	switch end := f.rawEnd(last); {
+	case f.dirty[len(f.tokens)]:
+		f.write(f.src.Text[end:])
+	case f.units[last].stmt == nil && end == len(f.src.Text): // its last token may be one that nothing ends
+	default:
+		f.between(last, last+1)
+	}
+}
+
+// layout writes a statement that is right. It reports false, and writes nothing, if the statement would not be the same.
+func (f *formatter) layout(u unit) bool {
+	out, col, line, notes := len(f.out), f.col, f.line, len(f.notes)
+	f.first = u.from
+	f.print(u.from, u.to, f.groups(u), 0, u.to, false)
+	if f.same(u, string(f.out[out:])) {
+		return true
+	}
+	f.out, f.col, f.line, f.notes = f.out[:out], col, line, f.notes[:notes]
+	return false
+}
+
+// same reports whether a text is the statement: the last guard against a layout that changes what is meant. There are such
+// layouts, for example of what brackets hold, which is parsed later: a line that starts like a statement would be one.
+func (f *formatter) same(u unit, text string) bool {
+	p := &parser{src: &Source{Text: text}}
+	p.script = &Script{Source: p.src}
+	p.lex()
+	if len(p.tokens) != u.to-u.from {
+		return false
+	}
+	p.statements(p.statement)
+	if len(p.diags.list) > 0 || len(p.script.Stmts) != 1 {
+		return false
+	}
+	for i, t := range p.tokens {
+		if was := f.tokens[u.from+i]; t.Kind != was.Kind || t.Text != was.Text {
+			return false
+		}
+	}
+	var inside []Token
+	for i := u.from + 1; i < u.to; i++ {
+		inside = append(inside, f.gaps[i].comments...)
+	}
+	return slices.EqualFunc(inside, p.script.Comments, func(a, b Token) bool { return commentText(a) == commentText(b) })
+}
+
+// rawStart is where a statement that stays as it is begins: with its line.
+func (f *formatter) rawStart(k int) int {
+	u := f.units[k]
+	at := f.tokens[u.from].Span.Start.Offset
+	if inline := f.gaps[u.from].inline(); len(inline) > 0 {
+		at = inline[0].Span.Start.Offset
+	}
+	begin := 0
+	if k > 0 {
+		begin = f.tokens[u.from-1].Span.End.Offset
+	}
+	blanks := f.src.Text[begin:at]
+	if f.dirty[u.from] {
+		return at
+	}
+	return at - (len(blanks) - len(strings.TrimRight(blanks, " \t")))
+}
+
+// rawEnd is where it ends: with the comments behind its last token.
+func (f *formatter) rawEnd(k int) int {
+	u := f.units[k]
+	if trail := f.gaps[u.to].trailing(); len(trail) > 0 && !f.dirty[u.to] {
+		return trail[len(trail)-1].Span.End.Offset
+	}
+	return f.tokens[u.to-1].Span.End.Offset
+}
+
+// between writes what stands between two statements: comments, and a blank line where there were some.
+func (f *formatter) between(before, after int) {
+	i := len(f.tokens)
+	if after < len(f.units) {
+		i = f.units[after].from
+	}
+	g := &f.gaps[i]
+	prev := 0
+	if before >= 0 {
+		prev = f.tokens[i-1].Span.End.Line
+		if trail := g.trailing(); len(trail) > 0 {
+			if f.units[before].stmt != nil {
+				f.trail(trail)
+			}
+			prev = trail[len(trail)-1].Span.End.Line
+		}
+		f.newline()
+	}
+	own := g.own()
+	if before >= 0 {
+		// Comments that are indented behind a statement are about it: a stage that was taken out for now.
+		n := 0
+		for line := prev; n < len(own) && own[n].Span.Start.Column > 1 && own[n].Span.Start.Line <= line+1; n++ {
+			line = own[n].Span.End.Line
+		}
+		prev = f.own(own[:n], prev, step, true)
+		own = own[n:]
+	}
+	prev = f.own(own, prev, 0, true)
+	if i == len(f.tokens) {
+		return
+	}
+	first := f.tokens[i].Span.Start.Line
+	if inline := g.inline(); len(inline) > 0 {
+		first = inline[0].Span.Start.Line
+	}
+	if first > prev+1 && len(f.out) > 0 {
+		f.newline()
+	}
+	if f.units[after].stmt != nil {
+		f.inline(i)
+	}
+}
