@@ -30,7 +30,13 @@ func nameAll(p *Physical) *ids {
 		if g.Scan != nil {
 			x.groups[g] = x.unique(g.Scan.Source.Name)
 		}
-		x.ports(g.Ports)
+	}
+	for _, o := range p.Ops { // not in the order of the groups, which is another one at another width
+		name := o.Node.Name
+		if k := opKinds[o.Kind]; k != "" {
+			name += "/" + k
+		}
+		x.ops[o] = x.unique(name)
 	}
 	for _, g := range p.Groups {
 		if g.Scan == nil {
@@ -49,22 +55,6 @@ func (x *ids) unique(name string) string {
 		return fmt.Sprintf("%s#%d", name, n)
 	}
 	return name
-}
-
-func (x *ids) ports(ports [][]Link) {
-	for _, links := range ports {
-		for _, l := range links {
-			if l.Op == nil || x.ops[l.Op] != "" {
-				continue
-			}
-			name := l.Op.Node.Name
-			if k := opKinds[l.Op.Kind]; k != "" {
-				name += "/" + k
-			}
-			x.ops[l.Op] = x.unique(name)
-			x.ports(l.Op.Ports)
-		}
-	}
 }
 
 func (x *ids) edgesOf(from string, ports [][]Link) {

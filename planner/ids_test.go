@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -25,4 +27,46 @@ func TestFitOfASource(t *testing.T) {
 	}
 	require.Equal(t, fit("generate", gen("sequence", 5)), fit("generate", gen("sequence", 6)))
 	require.NotEqual(t, fit("generate", gen("time", 5)), fit("generate", gen("time", 6)))
+}
+
+// A checkpoint is restored at any width: an operator has the same name at each, also where several would have one name. With
+// the names in the order of the groups, the encoder of one output took over what that of another had been told, that its
+// input had ended.
+func TestNamesAtAnyWidth(t *testing.T) {
+	for name, script := range map[string]string{
+		"limit": `stream b = nexmark("bid", events: 100)
+b |> limit 4 |> into csv("first.csv")
+b |> where price > 1 |> into csv("out.csv")`,
+		"three": `stream b = nexmark("bid", events: 100)
+b |> sort by price |> into csv("a.csv")
+b |> aggregate n = count() by auction |> into csv("b.csv")
+b |> where price > 1 |> into csv("c.csv")`,
+		"union": `stream b = nexmark("bid", events: 100)
+stream x = b |> where price > 5 |> limit 3
+stream y = b |> where price > 7
+x |> union y |> derive k = price * 2 |> aggregate n = count() by k |> into csv("a.csv")
+x |> union y |> derive k = price * 2 |> into csv("b.csv")`,
+		"split": `nexmark("bid", events: 100) |> split {
+    when price > 1_000_000 => csv("a.csv")
+    else => rest
+}
+rest |> tee csv("b.csv") |> limit 2 |> into csv("c.csv")`,
+	} {
+		var want map[string]string
+		for _, o := range []Options{{Parallelism: 1}, {Parallelism: 1, Spread: true}, {Parallelism: 2}, {Parallelism: 5}} {
+			c, diags, err := Compile("x.ebb", script, stdlib.New(), exec.OS(), o)
+			require.NoError(t, err)
+			require.NotNil(t, c, "%v", diags)
+			got := map[string]string{}
+			for op, id := range nameAll(c.Physical).ops {
+				if op.Kind != PartialOp { // made only where rows change tasks
+					got[id] = fmt.Sprint(op.Kind, " ", op.Node)
+				}
+			}
+			if want == nil {
+				want = got
+			}
+			require.Equal(t, want, got, "%s %+v", name, o)
+		}
+	}
 }

@@ -13,6 +13,8 @@ type Physical struct {
 	Logical *Plan
 	Groups  []*Group
 	Edges   []*Edge
+	// Ops are all operators in the order of the script, which is the same at any width.
+	Ops []*Op
 }
 
 // Group is a run of Width equal tasks: a scan, or what edges lead to, and the operators behind it.
@@ -142,6 +144,12 @@ func (b *spreader) group(width int, scan *Node) *Group {
 	return g
 }
 
+func (b *spreader) op(kind OpKind, n *Node) *Op {
+	o := &Op{Kind: kind, Node: n}
+	b.out.Ops = append(b.out.Ops, o)
+	return o
+}
+
 // attach adds a link behind a place.
 func attach(p place, l Link) {
 	ports := &p.group.Ports
@@ -178,7 +186,7 @@ func (b *spreader) node(n *Node) {
 				b.places[Input{Node: n}] = append(b.places[Input{Node: n}], p)
 				continue
 			}
-			op := &Op{Kind: RowsOp, Node: n}
+			op := b.op(RowsOp, n)
 			attach(p, Link{Op: op})
 			b.publish(n, place{group: p.group, op: op, keys: keysThrough(n, p.keys), inOrder: p.inOrder}, errorPort(n))
 		}
@@ -234,13 +242,13 @@ func (b *spreader) apply(n *Node) {
 	from := b.places[n.In[0]]
 	if n.Traits.RowWise {
 		for _, p := range from {
-			op := &Op{Kind: StageOp, Node: n}
+			op := b.op(StageOp, n)
 			attach(p, Link{Op: op})
 			b.publish(n, place{group: p.group, op: op, inOrder: p.inOrder}, ports)
 		}
 		return
 	}
-	op := &Op{Kind: StageOp, Node: n}
+	op := b.op(StageOp, n)
 	keys, names, byKey := keyColumns(n)
 	keep := exec.Hidden{Time: n.In[0].Stream().Time, Mark: b.mark[n], Pos: b.pos[n], Change: true}
 	if len(from) == 1 && (from[0].group.Width == 1 || byKey && from[0].keys != nil && subset(from[0].keys, keys)) {
@@ -263,7 +271,7 @@ func (b *spreader) apply(n *Node) {
 			keys[i] = i
 		}
 		for i, p := range from {
-			pre := &Op{Kind: PartialOp, Node: n}
+			pre := b.op(PartialOp, n)
 			attach(p, Link{Op: pre})
 			from[i] = place{group: p.group, op: pre}
 		}
@@ -337,14 +345,14 @@ func subset(a, b []int) bool {
 func (b *spreader) write(n *Node) {
 	from := slices.Clone(b.places[n.In[0]])
 	for i, p := range from {
-		op := &Op{Kind: EncodeOp, Node: n}
+		op := b.op(EncodeOp, n)
 		attach(p, Link{Op: op})
 		from[i] = place{group: p.group, op: op, inOrder: p.inOrder}
 	}
 	name := n.Write.Sink
 	sink := b.sinks[name]
 	if sink == nil {
-		sink = &Op{Kind: SinkOp, Node: n}
+		sink = b.op(SinkOp, n)
 		if len(from) == 1 && from[0].group.Width == 1 && (name == "" || b.sinkUses[name] == 1) {
 			attach(from[0], Link{Op: sink})
 			return
