@@ -29,6 +29,9 @@ type Checkpoints struct {
 	// Piece, if not 0, is how many bytes of state are written in a step, instead of what checkpoint.Writer says. Tests make
 	// it small.
 	Piece int
+	// Deliver, if not nil, says which of n tasks hears of a trigger or an abort next. On goroutines of their own tasks hear
+	// of it in any order, as they are in the middle of a step; the simulator, whose steps are whole, decides here.
+	Deliver func(n int) int
 }
 
 // keeper runs the checkpoints of a job: it tells the coordinator what happens and does what that decides. It is stepped
@@ -106,6 +109,17 @@ type letter struct {
 	order order
 }
 
+// alike returns how many letters say the same as the first one, to as many tasks.
+func (k *keeper) alike() int {
+	first := k.outbox[0].order
+	for n, l := range k.outbox {
+		if l.order.id != first.id || l.order.what != first.what || l.order.aligned != first.aligned || n >= len(k.run.tasks) {
+			return n
+		}
+	}
+	return len(k.outbox)
+}
+
 func (k *keeper) send(to *Task, o order) { k.outbox = append(k.outbox, letter{to, o}) }
 
 // Step delivers one order or deals with one event.
@@ -118,8 +132,12 @@ func (k *keeper) Step() (Progress, error) {
 	k.mu.Unlock()
 	switch {
 	case len(k.outbox) > 0:
-		l := k.outbox[0]
-		k.outbox = k.outbox[1:]
+		i := 0
+		if k.cfg.Deliver != nil {
+			i = k.cfg.Deliver(k.alike())
+		}
+		l := k.outbox[i]
+		k.outbox = slices.Delete(k.outbox, i, i+1)
 		l.to.order(l.order)
 		return Worked, nil
 	case event != nil:

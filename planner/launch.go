@@ -26,11 +26,12 @@ type Launch struct {
 	Engine       string   // version
 	Owner        checkpoint.Owner
 
-	// Policy, Store and Piece are for the simulator: they change when checkpoints are taken, how they are kept and how much
-	// state is written in a step.
-	Policy func(*checkpoint.Policy)
-	Store  func(*checkpoint.Options)
-	Piece  int
+	// Policy, Store, Piece and Deliver are for the simulator: they change when checkpoints are taken, how they are kept, how
+	// much state is written in a step and in which order tasks hear of checkpoints.
+	Policy  func(*checkpoint.Policy)
+	Store   func(*checkpoint.Options)
+	Piece   int
+	Deliver func(n int) int
 
 	Taken   func(*checkpoint.Manifest)
 	Aborted func(id checkpoint.ID, reason string)
@@ -159,7 +160,7 @@ func (l *Launched) prepare(env *exec.Env, so checkpoint.Options, first checkpoin
 	dir, _ := os.Getwd()
 	job := jobName(c.name)
 	script := checkpoint.Ref{}
-	l.Setup.Checkpoints = &exec.Checkpoints{Policy: l.policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece,
+	l.Setup.Checkpoints = &exec.Checkpoints{Policy: l.policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece, Deliver: o.Deliver,
 		Open: func() (*checkpoint.Store, error) {
 			if s := l.Store(); s != nil {
 				return s, nil

@@ -26,6 +26,8 @@ type books struct {
 	width int                         // of the run
 	ours  map[checkpoint.ID]bool      // begun by it
 	late  map[checkpoint.ID]*lateness // of the open ones
+	// paused: nobody may push or take.
+	paused bool
 }
 
 // lateness is what decides whether an aligned checkpoint has waited for its marks for too long.
@@ -102,12 +104,18 @@ func tokens(to []token, it exec.Item) []token {
 
 // Pushed notes an item.
 func (b *books) Pushed(l *exec.Line, it exec.Item) {
+	if b.paused {
+		b.fail("%v: something is pushed while the run is paused", *l)
+	}
 	a := b.of(l)
 	a.pushed = tokens(a.pushed, it)
 }
 
 // Took checks that items come out in the order in which they went in. A watermark may have been replaced by a later one.
 func (b *books) Took(l *exec.Line, it exec.Item) {
+	if b.paused {
+		b.fail("%v: something is taken while the run is paused", *l)
+	}
 	a := b.of(l)
 	for _, t := range tokens(nil, it) {
 		for t.kind == exec.Watermark && a.taken+1 < len(a.pushed) && a.pushed[a.taken] != t && a.pushed[a.taken].kind == exec.Watermark {

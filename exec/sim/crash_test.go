@@ -137,12 +137,18 @@ func story(j job, seed uint64, z size) (count tally, err error) {
 // trouble decides what happens to a life.
 func (w *world) trouble(l *life, n int, z size) {
 	r := w.rng
-	crash, at, kill, kind, op, steps := 1+r.IntN(3000), 1+r.IntN(200), r.IntN(3) == 0, r.IntN(16), 1+r.IntN(150), 1+r.IntN(2000)
+	if r.IntN(3) == 0 {
+		l.deep = 1 << r.IntN(9)
+	}
+	for r.IntN(3) == 0 {
+		l.pauses = append(l.pauses, 1+r.IntN(600))
+	}
+	crash, at, kill, kind, op, steps := 1+r.IntN(3000), 1+r.IntN(200), r.IntN(3) == 0, r.IntN(18), 1+r.IntN(150), 1+r.IntN(2000)
 	if r.IntN(4) == 0 { // during the restore
 		at = 1 + r.IntN(30)
 	}
-	if r.IntN(4) == 0 {
-		l.timeout = l.interval/2 + int64(5000+r.IntN(50_000))
+	if r.IntN(3) == 0 {
+		l.timeout = int64(2000 + r.IntN(100_000)>>r.IntN(6))
 	}
 	if n >= z.lives {
 		l.timeout = 0
@@ -161,7 +167,7 @@ func (w *world) trouble(l *life, n int, z size) {
 		l.failAt = op
 	case kind == 12:
 		l.fullAt = op
-	case kind == 13:
+	case kind == 13 || kind > 15:
 		l.stop = steps
 	case kind == 14:
 		l.drain = steps
@@ -374,4 +380,5 @@ var found = []struct {
 	{"cumulate", 346},
 	{"random", 1028},
 	{"two sources", 1123},
+	{"first", 27},
 }

@@ -50,6 +50,12 @@ fair |> select price, c = 2 |> into all
 all |> aggregate n = count(), s = sum(price) by c |> into csv("out.csv")`},
 	{name: "tee", ordered: true, script: `nexmark("bid", events: 800) |> where price % 3 == 0 |> tee csv("seen.csv") |> select auction, price |> into jsonl("out.jsonl.gz")`},
 	{name: "limit", ordered: true, script: `csv("in.csv") |> where n % 2 == 1 |> limit 400 |> into csv("out.csv")`},
+	{name: "first", ordered: true, script: `stream b = nexmark("bid", events: 1_000)
+b |> limit 40 |> into csv("first.csv")
+b |> where price % 2 == 0 |> into csv("out.csv")`},
+	{name: "sparse", script: `source b = nexmark("bid", events: 1_500) time date_time lag 10ms
+b |> where auction % 97 == 0 |> aggregate n = count(), m = median(price) by channel window tumbling(50ms) |> into csv("out.csv")`},
+	{name: "behind", ordered: true, script: `csv("in.csv") |> where n % 3 != 0 |> into csv("log.csv", append: true)`},
 	{name: "sort", ordered: true, script: `nexmark("bid", events: 1_000) |> sort by price desc, date_time, bidder window tumbling(20ms) |> select price, bidder |> into csv("out.csv")`},
 	{name: "sample", script: `nexmark("bid", events: 1_200) |> sample 0.5 |> aggregate n = count() by channel |> into csv("out.csv")`},
 	{name: "errors", ordered: true, script: `csv("in.csv") |> derive d = div(60, n % 5) on_error into bad |> into csv("out.csv")

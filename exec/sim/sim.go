@@ -28,6 +28,8 @@ type Options struct {
 	Seed uint64
 	// Clock is what env.Now reads; nil: the time of the machine.
 	Clock *Clock
+	// Rows is what channels hold at most, unless they keep order; 0: 1 to 4, so that every producer is held back all the time.
+	Rows int
 	// Crash ends the run after so many steps as if the power went; 0: never.
 	Crash int
 	// Each is called after each step; nil: nobody.
@@ -40,14 +42,14 @@ type Options struct {
 var ErrCrash = errors.New("crash")
 
 // Run steps the actors of a graph until the run is over. The seed decides the order of the steps and the limits of the
-// channels (1 to 4 rows, so that every producer is held back all the time).
+// channels.
 func Run(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (err error) {
 	rng := rand.New(rand.NewPCG(opt.Seed, 0xebb))
 	for _, e := range g.Edges {
 		if e.InOrder {
 			continue // must hold two chunks
 		}
-		e.Limits = exec.Limits{Rows: 1 + rng.IntN(4), Bytes: 1 << 30}
+		e.Limits = exec.Limits{Rows: 1 + rng.IntN(max(opt.Rows, 4)), Bytes: 1 << 30}
 	}
 	r, err := exec.Build(g, env, o)
 	defer func() {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -44,8 +45,8 @@ type world struct {
 
 // tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
 type tally struct {
-	lives, restored, taken, aborted, crashes, faults, stops, backs int
-	flight                                                         int64 // rows put back
+	lives, restored, taken, aborted, crashes, faults, stops, backs, pauses, asked int
+	flight                                                                        int64 // rows put back
 }
 
 func (t *tally) add(o tally) {
@@ -57,6 +58,8 @@ func (t *tally) add(o tally) {
 	t.faults += o.faults
 	t.stops += o.stops
 	t.backs += o.backs
+	t.pauses += o.pauses
+	t.asked += o.asked
 	t.flight += o.flight
 }
 
@@ -93,7 +96,13 @@ type life struct {
 	stop     int   // steps until it is asked to stop; 0: never
 	drain    int
 	from     string
+	deep     int   // rows that channels hold, at most; 0: next to none
+	pauses   []int // steps after which it is paused for a while
+	back     int   // steps until it is taken back while it runs; 0: never
 }
+
+// resting is how many steps a pause takes. Nobody works then, and a scheduler takes a long one for the end.
+const resting = 40
 
 var library = stdlib.New()
 
@@ -177,7 +186,8 @@ func (w *world) run(l life) (done bool, err error) {
 			restored, early = true, launched.From.ID <= w.drained
 		}
 		n := 0
-		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Round: func() {
+		paused := 0
+		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Rows: l.deep, Round: func() {
 			if l.mode == "auto" && env.Watch != nil {
 				b.round(w.clock.At, l.interval/3, tasks)
 			}
@@ -192,10 +202,25 @@ func (w *world) run(l life) (done bool, err error) {
 					}
 				}
 			}
+			if slices.Contains(l.pauses, n) && paused == 0 && env.Watch != nil {
+				w.count.pauses++
+				r.Pause()
+				if paused, b.paused = n, true; n%2 == 0 { // what a paused run is asked for, it gives
+					w.count.asked++
+					r.Checkpoint("")
+				}
+			}
+			if paused > 0 && n == paused+resting {
+				b.paused = false
+				r.Resume()
+				paused = 0
+			}
 			if n == l.stop {
+				b.paused, paused = false, 0
 				r.Stop()
 			}
 			if n == l.drain {
+				b.paused, paused = false, 0
 				r.Drain()
 			}
 			if n%50 == 0 && env.Watch != nil {
@@ -280,7 +305,7 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 	if l.interval == 0 {
 		mode = "none"
 	}
-	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from, Piece: []int{0, 1, 100, 1000}[l.seed%4],
+	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from, Piece: []int{0, 1, 100, 1000}[l.seed%4], Deliver: w.rng.IntN,
 		Policy: func(p *checkpoint.Policy) {
 			p.MaxOpen, p.AlignTimeout, p.Timeout, p.Tolerate = max(l.open, 1), l.interval/3, l.timeout, 50
 		},
