@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +116,12 @@ func (t *typer) function(n ast.Node, name string, nodes []ast.Node) *types.Expr 
 	x, err := overload(sigs, name, args)
 	switch {
 	case err != nil:
-		return t.fail(n, "T222", fmt.Sprintf("`%s`: %s", name, err), "")
+		code := "T222"
+		var e *types.StageError
+		if errors.As(err, &e) && e.Code != "" {
+			code = e.Code
+		}
+		return t.fail(n, code, fmt.Sprintf("`%s`: %s", name, err), "")
 	case x == nil:
 		return t.badArguments(n, name, sigs, nodes, args)
 	case x.Sig.VM:

@@ -99,12 +99,24 @@ func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
 		return t.fail(n, "T228", fmt.Sprintf("`%s` cannot be used in a constant", l.bad.Name), "")
 	}
 	if err != nil {
+		if dividesByZero(x) {
+			return t.fail(n, "X303", fmt.Sprintf("the constant cannot be computed: `%s` divides by zero", t.written(n)), "")
+		}
 		return t.fail(n, "T228", "the constant cannot be computed: "+vmError(err), "")
 	}
 	if weight(v) > maxConstant {
 		return t.fail(n, "T228", "the constant is too large: 16 MB are the most", "read it from a file")
 	}
 	return types.Const(x.Type, v)
+}
+
+// dividesByZero reports whether ints are divided by zero in a constant expression.
+func dividesByZero(x *types.Expr) (zero bool) {
+	x.Walk(func(y *types.Expr) bool {
+		zero = zero || y.Op == types.OpCall && (y.Name == "%" || y.Name == "div") && len(y.Args) == 2 && y.Args[1].Value == int64(0)
+		return !zero
+	})
+	return zero
 }
 
 // maxConstant bounds a constant: those that are made of others may double from one to the next.

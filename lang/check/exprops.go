@@ -44,7 +44,7 @@ func (t *typer) unary(n *ast.UnaryNode) *types.Expr {
 	if len(t.above) > 1 {
 		if b, ok := t.above[len(t.above)-2].(*ast.BinaryNode); ok && b.Left == ast.Node(n) {
 			if meant := t.meantNot(n, b); meant != "" {
-				return t.failOp(n, "T201", fmt.Sprintf("`%s` binds tighter than `%s`, and `%s` is %s, not bool", n.Operator, b.Operator, t.written(n.Node), describe(x.Type)),
+				return t.fail(b, "X307", fmt.Sprintf("`%s` binds tighter than `%s`, and `%s` is %s, not bool", n.Operator, b.Operator, t.written(n.Node), describe(x.Type)),
 					"write `"+meant+"`")
 			}
 		}

@@ -3,6 +3,7 @@ package check
 import (
 	"sort"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -316,8 +317,8 @@ func (t *typer) closed(n ast.Node) file.Location {
 			missing++
 		}
 	}
-	if fits := j < len(x.toks) && x.kinds[j] == '(' && isCall(n); fits {
-		open, j = open+1, j+1 // f()
+	if j < len(x.toks) && x.slice(x.toks[j]) == "(" && isName(x.slice(x.toks[j-1])) {
+		open, j = open+1, j+1 // it ends with a call without arguments
 	}
 	for ; open > 0 && j < len(x.toks); j++ {
 		switch x.kinds[j] {
@@ -338,14 +339,10 @@ func (t *typer) closed(n ast.Node) file.Location {
 	return file.Location{From: x.toks[i].From, To: x.toks[j-1].To}
 }
 
-func isCall(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.CallNode:
-		return len(n.Arguments) == 0
-	case *ast.BuiltinNode:
-		return len(n.Arguments) == 0
-	}
-	return false
+// isName reports whether a token is a name that can stand in front of the bracket of a call.
+func isName(tok string) bool {
+	r, _ := utf8.DecodeRuneInString(tok)
+	return (unicode.IsLetter(r) || r == '_') && !isOperatorWord(tok)
 }
 
 // whole is the location of a node with all below it. expr's own is the operator's or the name's.

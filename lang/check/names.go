@@ -266,6 +266,10 @@ func (t *typer) parseError(err error) {
 		t.failAt(syntax.Span{Start: end, End: end}, "P100", "the expression ends where something is wanted", help)
 		return
 	case strings.HasPrefix(msg, "unexpected token"):
+		if at, ok := x.closureBraces(tok); ok && next == ":" {
+			t.failAt(x.span(at), "X308", "these braces are read as those of a closure, not of a record", "a record has braces of its own inside: `{{name: value}}`")
+			return
+		}
 		msg, help = fmt.Sprintf("unexpected `%s`", short(next)), t.unexpected(tok, next)
 	case strings.HasPrefix(msg, "Operator ("):
 		help = "write `(a ?? b)` in brackets"
@@ -296,6 +300,27 @@ func (t *typer) parseError(err error) {
 	t.failAt(x.span(tok), "P100", msg, help)
 }
 
+// closureBraces finds the braces whose first name stands in front of a colon.
+func (x *exprText) closureBraces(colon file.Location) (file.Location, bool) {
+	i := slices.Index(x.toks, colon)
+	if i < 2 || x.slice(x.toks[i-2]) != "{" {
+		return file.Location{}, false
+	}
+	open := 1
+	for j := i + 1; j < len(x.toks); j++ {
+		switch x.kinds[j] {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		if open == 0 {
+			return file.Location{From: x.toks[i-2].From, To: x.toks[j].To}, true
+		}
+	}
+	return file.Location{}, false
+}
+
 // unexpected is the remedy for a token at the wrong place.
 func (t *typer) unexpected(at file.Location, next string) string {
 	before, earlier := "", ""
@@ -320,7 +345,7 @@ func (t *typer) unexpected(at file.Location, next string) string {
 	case strings.ToLower(before) == "case":
 		return "it is written " + otherWords["case"] + " here"
 	case next == ":" && earlier == "{", next == "," && earlier == "{", next == ":" && earlier == "":
-		return "braces around the whole of a closure are its own; write a record in brackets: `({name: value})`"
+		return "braces around the whole of a closure are its own; a record has braces of its own inside: `{{name: value}}`"
 	case next == "#" && t.sc.aggs != nil:
 		return "the functions of lists that are also aggregates are written with `::` here, as in `::count(xs, # > 1)`"
 	case next == "#":

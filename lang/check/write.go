@@ -167,7 +167,7 @@ func (c *checker) fit(w *Write, want types.Schema, at syntax.Span, what string, 
 			c.fault(at, "T202", fmt.Sprintf("the column `%s` may be null, but %s wants %s", f.Name, what, f.Type), help)
 			ok = false
 		default:
-			c.fault(at, "T201", fmt.Sprintf("the column `%s` is %s, but %s wants %s", f.Name, from, what, f.Type), "")
+			c.fault(at, "T205", fmt.Sprintf("the column `%s` is %s, but %s wants %s", f.Name, from, what, f.Type), "")
 			ok = false
 		}
 		x := types.ColRef(have, k)

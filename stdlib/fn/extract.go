@@ -40,7 +40,11 @@ func constantRegexp(e *types.Expr) (*eval.Regexp, error) {
 	if e.Op != types.OpConst || !ok {
 		return nil, nil
 	}
-	return eval.CompileRegexp(s)
+	re, err := eval.CompileRegexp(s)
+	if err != nil {
+		return nil, &types.StageError{Code: "X304", Message: err.Error()}
+	}
+	return re, nil
 }
 
 func groupCount(re *eval.Regexp) string {
