@@ -11,9 +11,10 @@ import (
 // Text is a script that is to be looked at.
 type Text struct {
 	Name, Text string
-	Env        check.Env                 // answers several texts at a time if they share it
+	Env        check.Env                 // must answer several texts at a time if they share it
 	Facts      func(*check.Script) Facts // may be nil
 	Choice     Choice
+	Alone      bool // nothing to do with the other texts: an example of a page
 }
 
 // Result is what was found in a text.
@@ -41,10 +42,12 @@ func Lint(texts []Text) []Result {
 	close(next)
 	wait.Wait()
 
-	scripts := make([]*Script, len(texts))
+	var scripts []*Script
 	of := map[*syntax.Source]int{}
 	for i, r := range results {
-		scripts[i], of[r.Tree.Source] = r.Script, i
+		if of[r.Tree.Source] = i; !texts[i].Alone {
+			scripts = append(scripts, r.Script)
+		}
 	}
 	for _, f := range across(scripts) {
 		i := of[f.Source]

@@ -121,7 +121,7 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	}
 	for _, d := range s.Errors {
 		f := Finding{Diagnostic: d, Rule: byCode[d.Code], Refuses: true}
-		if d.Code == "I601" { // the script may be right, and its inputs lie elsewhere
+		if d.Code == unopened {
 			f.Severity, f.Refuses = syntax.SevInfo, false
 		}
 		if f.Rule != nil && f.Rule.Mend != nil && d.Source == tree.Source {

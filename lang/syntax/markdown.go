@@ -1,14 +1,16 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Block is a script in a page of Markdown: what stands between fences that are marked `ebb`.
+// Block is what stands between the fences of a page of Markdown.
 type Block struct {
 	Page *Source
-	Info string // what follows `ebb` on the fence, such as the name of a file
+	Kind string // the first word on the fence: `ebb` of a script
+	Info string // the others, such as the name of a file
 	Text string // without the indentation of the fence
 	// Start and End are the lines of the block in Page.Text, from the beginning of the first to the end of the last.
 	Start, End int
@@ -21,9 +23,15 @@ type Block struct {
 
 // Blocks finds the scripts of a page.
 func Blocks(page *Source) []*Block {
+	return slices.DeleteFunc(AllBlocks(page), func(b *Block) bool { return b.Kind != "ebb" })
+}
+
+// AllBlocks finds the blocks of a page.
+func AllBlocks(page *Source) []*Block {
 	var list []*Block
 	var open *Block // nil outside of fences
-	fence, wanted := "", false
+	var body strings.Builder
+	fence := ""
 	line := 0
 	for at := 0; at < len(page.Text); {
 		line++
@@ -45,29 +53,28 @@ func Blocks(page *Source) []*Block {
 				break
 			}
 			fence = bare[:ticks]
-			wanted = len(words) > 0 && words[0] == "ebb"
-			if wanted {
-				open = &Block{Page: page, Info: strings.Join(words[1:], " "), Start: end, indent: indent, line: line + 1}
+			open = &Block{Page: page, Start: end, indent: indent, line: line + 1}
+			if len(words) > 0 {
+				open.Kind, open.Info = words[0], strings.Join(words[1:], " ")
 			}
 		case fence != "" && ticks >= len(fence) && bare[0] == fence[0] && strings.TrimSpace(bare[ticks:]) == "":
-			if wanted {
-				open.End = at
-				list = append(list, open)
-			}
-			fence, open, wanted = "", nil, false
-		case wanted:
+			open.End, open.Text = at, body.String()
+			list = append(list, open)
+			fence, open = "", nil
+			body.Reset()
+		case open != nil:
 			skip := 0
 			for skip < len(open.indent) && skip < len(text) && (text[skip] == ' ' || text[skip] == '\t') {
 				skip++
 			}
-			open.at = append(open.at, len(open.Text))
+			open.at = append(open.at, body.Len())
 			open.begin = append(open.begin, at+skip)
-			open.Text += text[skip:]
+			body.WriteString(text[skip:])
 		}
 		at = end
 	}
-	if wanted { // a fence that is never closed goes to the end of the page
-		open.End = len(page.Text)
+	if open != nil { // a fence that is never closed goes to the end of the page
+		open.End, open.Text = len(page.Text), body.String()
 		list = append(list, open)
 	}
 	return list

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/lint"
+)
+
+var _ = define(Format{
+	Name: "text", Text: "for people: the line, what is wrong with it, what to do",
+	Write: func(w io.Writer, r *Report) error {
+		for _, f := range r.Found {
+			if _, err := io.WriteString(w, check.Render(f.Diagnostic)); err != nil {
+				return err
+			}
+			if f.Fix == nil {
+				continue
+			}
+			flag := "--fix"
+			if f.Fix.Applicability == lint.Unsafe {
+				flag = "--unsafe-fixes"
+			}
+			if _, err := fmt.Fprintf(w, "fix: %s (%s)\n", f.Fix.Text, flag); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+})
