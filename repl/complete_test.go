@@ -14,7 +14,7 @@ import (
 	"github.com/ebb-lang/ebb/repl/term"
 )
 
-func completing(t *testing.T, script string) *Session {
+func completingSession(t *testing.T, script string) *Session {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("orders.csv", []byte("id,customer,amount\n1,ann,5\n"), 0o666))
@@ -25,7 +25,7 @@ func completing(t *testing.T, script string) *Session {
 }
 
 func TestComplete(t *testing.T) {
-	s := completing(t, "source orders = csv(\"orders.csv\")\nlet amount_limit = 3\nstream big = orders |> where amount > amount_limit |> derive twice = amount * 2")
+	s := completingSession(t, "source orders = csv(\"orders.csv\")\nlet amount_limit = 3\nstream big = orders |> where amount > amount_limit |> derive twice = amount * 2")
 	for text, want := range map[string]string{
 		"orders |> wh":                        "where",
 		"orders |>\n  agg":                    "aggregate",
@@ -69,7 +69,7 @@ func TestCompleteIsQuick(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&script, "stream s%d = orders |> where amount > %d |> derive x%d = amount * %d\n", i, i, i, i)
 	}
-	s := completing(t, script.String())
+	s := completingSession(t, script.String())
 	var worst time.Duration
 	for i := range 20 {
 		start := time.Now()
