@@ -1,0 +1,87 @@
+package langserver
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ebb-lang/ebb/lang/lint"
+	"github.com/ebb-lang/ebb/lang/syntax"
+)
+
+// codeActions are the fixes of what was found in a range, and one that makes all safe fixes at once.
+func codeActions(_ context.Context, s *Server, d *document, p codeActionParams) (any, error) {
+	a := d.look()
+	wants := func(kind string) bool {
+		return len(p.Context.Only) == 0 || slices.ContainsFunc(p.Context.Only, func(o string) bool { return kind == o || strings.HasPrefix(kind, o+".") })
+	}
+	from, to := d.text.offset(p.Range.Start), d.text.offset(p.Range.End)
+	out := []codeAction{}
+	var safe []lint.Edit
+	for _, f := range a.Found {
+		if f.Source != a.Tree.Source {
+			continue
+		}
+		fix := f.Fix
+		if fix == nil {
+			fix = meant(f)
+		}
+		if fix == nil {
+			continue
+		}
+		if fix.Applicability == lint.Safe && apart(safe, fix.Edits) {
+			safe = append(safe, fix.Edits...)
+		}
+		if f.Span.End.Offset < from || f.Span.Start.Offset > to || !wants("quickfix") {
+			continue
+		}
+		title := fix.Text
+		if fix.Applicability == lint.Unsafe {
+			title += " (look whether that is meant)"
+		}
+		out = append(out, codeAction{Title: title, Kind: "quickfix", IsPreferred: fix.Applicability == lint.Safe, Diagnostics: []diagnostic{s.diagnostic(a, f)},
+			Edit: d.edit(fix.Edits)})
+	}
+	if len(safe) > 0 && wants("source.fixAll") {
+		out = append(out, codeAction{Title: "make all safe fixes", Kind: "source.fixAll", Edit: d.edit(safe)})
+	}
+	return out, nil
+}
+
+// edit is a change of the document.
+func (d *document) edit(edits []lint.Edit) workspaceEdit {
+	list := []textEdit{}
+	for _, e := range edits {
+		list = append(list, textEdit{d.text.span(e.Span), e.Text})
+	}
+	return workspaceEdit{Changes: map[string][]textEdit{d.uri: list}}
+}
+
+// apart reports whether edits touch none of others.
+func apart(others, edits []lint.Edit) bool {
+	for _, e := range edits {
+		for _, o := range others {
+			if e.Span.Start.Offset <= o.Span.End.Offset && o.Span.Start.Offset <= e.Span.End.Offset {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var didYouMean = regexp.MustCompile("; did you mean `([^`]+)`\\?$")
+
+// meant is the fix of a finding that says what was probably meant.
+func meant(f lint.Finding) *lint.Fix {
+	m := didYouMean.FindStringSubmatch(f.Message)
+	if m == nil {
+		return nil
+	}
+	word := strings.TrimSuffix(strings.TrimPrefix(f.Source.Slice(f.Span), "@"), "")
+	near := syntax.Suggest(strings.Trim(word, `"`), []string{m[1]}) != "" || strings.HasSuffix(m[1], "."+word)
+	if !near || strings.ContainsAny(word, " \n") {
+		return nil // the finding is about more than the word
+	}
+	return &lint.Fix{Applicability: lint.Unsafe, Text: "write `" + m[1] + "`", Edits: []lint.Edit{{Span: f.Span, Text: m[1]}}}
+}
