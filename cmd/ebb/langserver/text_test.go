@@ -37,7 +37,9 @@ func TestPositions(t *testing.T) {
 			for i := range body + "\x00" {
 				p := position{n, len(utf16.Encode([]rune(body[:min(i, len(body))])))}
 				at := x.offset(p)
-				require.Equal(t, p, x.position(at), "%q", raw)
+				if at > 0 || !strings.HasPrefix(raw, "\uFEFF") { // the byte-order mark is no place in a script
+					require.Equal(t, p, x.position(at), "%q", raw)
+				}
 				if n > 0 || !strings.HasPrefix(raw, "\uFEFF") {
 					require.True(t, strings.HasPrefix(x.plain[at:], body[i:min(len(body), i+1)]), "%q %v", raw, p)
 				}
