@@ -78,6 +78,12 @@ type Source interface {
 	Close() error
 }
 
+// A Sleeper is a Source that knows when it wants to be polled again after it was Idle, if nothing wakes it.
+type Sleeper interface {
+	// Until returns that time; 0: never.
+	Until() types.Instant
+}
+
 // A Sink takes rows out. Write owns nothing of the batch.
 type Sink interface {
 	// Write takes rows in the order in which they are to appear.

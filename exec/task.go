@@ -216,7 +216,11 @@ func (t *Task) poll() Progress {
 	if t.feed.ready() {
 		return Worked
 	}
-	t.again = t.env.Now() + linger
+	if s, ok := t.source.(Sleeper); ok {
+		t.again = s.Until()
+	} else {
+		t.again = t.env.Now() + linger
+	}
 	return Waiting
 }
 

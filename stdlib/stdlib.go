@@ -130,3 +130,16 @@ func (c *Catalog) With(conns ...*spec.Conn) *Catalog {
 	sort.Strings(out.names["conn"])
 	return &out
 }
+
+// WithConns returns a catalog in which other definitions stand for the connectors: change gives the one that is used in
+// the place of another. Its name and parameters stay.
+func (c *Catalog) WithConns(change func(spec.Conn) spec.Conn) *Catalog {
+	out := *c
+	out.conns = map[string]*spec.Conn{}
+	for name, k := range c.conns {
+		x := change(*k)
+		x.Doc, x.ConnSig = k.Doc, k.ConnSig
+		out.conns[name] = &x
+	}
+	return &out
+}

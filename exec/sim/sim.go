@@ -30,6 +30,8 @@ type Options struct {
 	Clock *Clock
 	// Rows is what channels hold at most, unless they keep order; 0: 1 to 4, so that every producer is held back all the time.
 	Rows int
+	// Calm leaves the channels as wide as they are, and lets the actors take turns. Of a Stepper only.
+	Calm bool
 	// Crash ends the run after so many steps as if the power went; 0: never.
 	Crash int
 	// Each is called after each step; nil: nobody.
@@ -45,12 +47,7 @@ var ErrCrash = errors.New("crash")
 // channels.
 func Run(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (err error) {
 	rng := rand.New(rand.NewPCG(opt.Seed, 0xebb))
-	for _, e := range g.Edges {
-		if e.InOrder {
-			continue // must hold two chunks
-		}
-		e.Limits = exec.Limits{Rows: 1 + rng.IntN(max(opt.Rows, 4)), Bytes: 1 << 30}
-	}
+	narrow(g, rng, opt)
 	r, err := exec.Build(g, env, o)
 	defer func() {
 		if !errors.Is(err, ErrCrash) {
@@ -67,6 +64,15 @@ func Run(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (err error) {
 		}
 	}
 	return r.Err()
+}
+
+// narrow lets channels hold a few rows only.
+func narrow(g *exec.Graph, rng *rand.Rand, opt Options) {
+	for _, e := range g.Edges {
+		if !e.InOrder { // which must hold two chunks
+			e.Limits = exec.Limits{Rows: 1 + rng.IntN(max(opt.Rows, 4)), Bytes: 1 << 30}
+		}
+	}
 }
 
 type scheduler struct {

@@ -40,11 +40,8 @@ func check(script *syntax.Script, found []syntax.Diagnostic, env Env, opts Optio
 	c.functions(main)
 	c.findWriters()
 	for _, s := range main.script.Stmts {
-		switch s := s.(type) {
-		case *syntax.Set:
+		if s, ok := s.(*syntax.Set); ok {
 			c.set(main, s)
-		case *syntax.Test:
-			c.test(main, s)
 		}
 	}
 	for _, d := range slices.Clone(c.decls) {
@@ -59,6 +56,11 @@ func check(script *syntax.Script, found []syntax.Diagnostic, env Env, opts Optio
 			c.resolve(d, d.file.src, d.at)
 		case d.kind == "pipe" && d.file == main && !d.called:
 			c.resolve(d, main.src, d.at)
+		}
+	}
+	for _, s := range main.script.Stmts { // their rows are of what is known by now
+		if s, ok := s.(*syntax.Test); ok {
+			c.test(main, s)
 		}
 	}
 	return c.out, c.diags.sorted(func(s *syntax.Source) int {

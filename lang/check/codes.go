@@ -54,6 +54,8 @@ var statementCodes = map[string]string{
 	"C343": "an option that a connector needs",
 	"C344": "an empty schema",
 	"C345": "a connector that cannot be used this way",
+	"C350": "steps of a test that do not go together",
+	"C351": "a value that a step of a test does not take",
 	"T205": "rows that do not fit the schema of the sink",
 
 	"W421": "an unknown window",

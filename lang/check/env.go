@@ -35,6 +35,7 @@ type Script struct {
 	Writes  []*Write  // what runs: each `into`, `tee`, `late into` … that ends in a connector, and printed pipelines
 	Set     map[string]any
 	Notes   []string // facts worth telling (inferred schemas, …)
+	Tests   []*Test
 }
 
 // Source is an input that something reads.

@@ -93,29 +93,6 @@ func (c *checker) set(f *unit, s *syntax.Set) {
 	})
 }
 
-// test checks the steps of a test as far as they name something. Its rows are checked when it is run.
-func (c *checker) test(f *unit, s *syntax.Test) {
-	c.at(f, func() {
-		for _, step := range s.Steps {
-			if step.Name == nil {
-				continue
-			}
-			kinds := []string{"stream", "source"}
-			if step.Verb == "given" {
-				kinds = []string{"source"}
-			}
-			d := c.lookup(f, step.Name.Name)
-			switch {
-			case d == nil:
-				c.fault(step.Name.Span, "N100", fmt.Sprintf("unknown %s `%s`%s", strings.Join(kinds, " or "), step.Name.Name,
-					didYouMean(step.Name.Name, c.visible(f, kinds...))), c.hidden(f, step.Name.Name))
-			case d.kind != "broken" && !slices.Contains(kinds, d.kind):
-				c.fault(step.Name.Span, "N108", fmt.Sprintf("`%s` takes the name of a %s; `%s` is %s", step.Verb, strings.Join(kinds, " or a "), d.name, d.what(f)), "")
-			}
-		}
-	})
-}
-
 // constantOf evaluates a constant of one of some kinds that must not be null; what names it in messages. It gives nil after
 // an error.
 func (c *checker) constantOf(e *syntax.Expr, what string, want ...types.Kind) *types.Expr {

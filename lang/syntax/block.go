@@ -6,6 +6,7 @@ var (
 	caseGrammar        grammar[gCase]
 	stepGrammar        grammar[gStep]
 	givenGrammar       grammar[gGiven]
+	oneCallGrammar     grammar[gOneCall]
 	expectGrammar      grammar[gExpect]
 	expectErrorGrammar grammar[gExpectError]
 	advanceGrammar     grammar[gAdvance]
@@ -251,6 +252,9 @@ func (p *parser) testStep(from, to int) *TestStep {
 	case "given":
 		if g := whole(p, &givenGrammar, from, to, "step"); g != nil {
 			s.Name, s.Value = name(g.Name.At), p.expr(g.Value)
+			if c, at, f := run(p, &oneCallGrammar, g.Value.From, g.Value.To); f == nil && at == g.Value.To {
+				s.Call = p.call(&c.Call)
+			}
 		}
 	case "expect":
 		if from+2 < to && p.tokens[from+1].Text == "error" && p.tokens[from+2].Kind != KindAssign {

@@ -249,6 +249,9 @@ type (
 		Eq    gEq   `parser:"@@"`
 		Value gExpr `parser:"@@"`
 	}
+	gOneCall struct {
+		Call gCall `parser:"@@"`
+	}
 	gExpect struct {
 		Mode  string `parser:"'expect' ( (?! Ident '=') @('ordered' | 'changes') )?"`
 		Name  gName  `parser:"@@"`

@@ -149,6 +149,7 @@ type (
 		Mode  string // of expect: "", ordered, changes, error; of restore: "" or parallelism
 		Name  *Ident // source of given, stream of expect
 		Value *Expr  // rows, error text, duration, parallelism or checkpoint
+		Call  *Call  // of given: set where Value is a call, of a connector or a function
 	}
 )
 

@@ -1,0 +1,299 @@
+package testrun
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+
+	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/sim"
+	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib"
+	"github.com/ebb-lang/ebb/stdlib/conn"
+	"github.com/ebb-lang/ebb/stdlib/spec"
+)
+
+// testRun carries out the steps of a test, one after the other, on one job.
+type testRun struct {
+	script  *Script
+	test    *check.Test
+	job     *job
+	at      syntax.Span // of the step at hand
+	expects []*Expectation
+	rows    int // that were given
+	seen    map[string]*seen
+	broken  error // of the job: it stands still since
+	failed  syntax.Span
+}
+
+// Expectation is an `expect` of rows, with the rows that there were.
+type Expectation struct {
+	Step *check.TestStep
+	Have []Row
+	Diff *Diff // nil: all is as expected
+}
+
+func newTestRun(s *Script, t *check.Test, st *storm) *testRun {
+	w := &world{given: map[string]*conn.Given{}, replaced: map[string]bool{}, outputs: map[string]*output{}}
+	h := fnv.New64()
+	h.Write([]byte(t.What))
+	seed := uint64(1)
+	if st != nil {
+		seed = st.seed
+	}
+	j := &job{script: s, text: s.textOf(t), world: w, memory: disk.NewSim(), clock: &sim.Clock{At: start}, width: max(1, s.options.Parallelism), storm: st,
+		rng: rand.New(rand.NewPCG(seed, h.Sum64()))}
+	j.lib = w.catalog()
+	for _, x := range t.Steps {
+		if x.Source != nil {
+			w.replaced[x.Source.Name] = true
+			w.given[x.Source.Name] = &conn.Given{}
+		}
+	}
+	return &testRun{script: s, test: t, job: j, at: t.Span, seen: map[string]*seen{}}
+}
+
+// do carries out the steps and returns what is not as it should be.
+func (r *testRun) do() (out []Failure) {
+	for _, x := range r.test.Steps {
+		r.at = x.Span
+		if x.Verb == "expect" {
+			out = append(out, r.expect(x)...)
+			continue
+		}
+		if r.broken != nil || r.job.dead {
+			continue
+		}
+		if err := r.step(x); err != nil {
+			r.broken, r.failed = err, x.Span
+		}
+	}
+	if len(r.test.Steps) > 0 && r.broken == nil && !r.job.dead {
+		r.fault(r.job.close())
+	}
+	if r.broken != nil {
+		out = append([]Failure{{At: r.failed, Text: "the job failed: " + r.broken.Error()}}, out...)
+	}
+	return out
+}
+
+func (r *testRun) fault(err error) {
+	if err != nil && r.broken == nil {
+		r.broken, r.failed = err, r.at
+	}
+}
+
+func (r *testRun) step(x *check.TestStep) error {
+	j := r.job
+	switch x.Verb {
+	case "given":
+		list, err := r.given(x)
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			r.rows += b.N
+		}
+		return j.give(x.Source.Name, list)
+	case "advance":
+		return j.advance(x.Number)
+	case "checkpoint":
+		id, err := j.checkpoint(x.Text)
+		if err == nil && id == 0 {
+			return errors.New("the job has come to its end, so there is nothing to take a checkpoint of")
+		}
+		j.taken = append(j.taken, checkpointed{id, x.Text})
+		return err
+	case "crash":
+		j.crash()
+	case "restore":
+		if x.Number > 0 {
+			j.width = int(x.Number)
+		}
+		if j.launched != nil {
+			j.crash()
+		}
+		return j.settle()
+	case "rollback":
+		id, err := j.find(x.Text, x.Number)
+		if err != nil {
+			return err
+		}
+		if err := j.rollback(id); err != nil {
+			return err
+		}
+		return j.settle()
+	}
+	return nil
+}
+
+// given returns the rows of a step in batches.
+func (r *testRun) given(x *check.TestStep) ([]*vec.Batch, error) {
+	if x.Conn != nil {
+		return r.read(x)
+	}
+	rows := make([]map[string]any, len(x.Rows))
+	var changes []vec.Change
+	for i, row := range x.Rows {
+		rows[i] = row.Values
+		if row.Change != "" {
+			if changes == nil {
+				changes = make([]vec.Change, len(x.Rows))
+			}
+			changes[i] = changeOf(row.Change)
+		}
+	}
+	return batches(x.Schema, rows, changes), nil
+}
+
+func changeOf(word string) vec.Change {
+	for c := vec.Insert; c <= vec.Delete; c++ {
+		if c.String() == word {
+			return c
+		}
+	}
+	return vec.Insert
+}
+
+// read reads all rows of a connector, to its end.
+func (r *testRun) read(x *check.TestStep) (out []*vec.Batch, err error) {
+	env := exec.OS().ReadOnly()
+	env.Stdin = noInput()
+	def := stdlib.New().ConnDef(x.Conn.Name)
+	info, err := def.Info(x.Conn, &x.Source.Schema, env)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Bounded {
+		return nil, fmt.Errorf("`%s` has no end here: a test needs all of its rows", x.Conn.Name)
+	}
+	scan := &spec.Scan{Name: x.Source.Name, Args: x.Conn, Info: info, Schema: x.Source.Schema, Width: 1, OneSplit: true, Env: env,
+		Hosts: []*exec.Host{{Env: env, Wake: func() {}}}, Failures: func() *exec.Failures { return &exec.Failures{Stats: env.Stats} }}
+	for i := range scan.Schema.Fields {
+		scan.Columns = append(scan.Columns, i)
+	}
+	sources, err := def.Open(scan)
+	if err != nil {
+		return nil, err
+	}
+	tap := exec.NewTap(func(_ int, it exec.Item) {
+		if it.Kind == exec.Rows {
+			b := it.Batch.Dense()
+			out = append(out, &vec.Batch{N: b.N, Cols: b.Cols, Change: b.Change})
+		}
+	})
+	for _, s := range sources {
+		for err == nil {
+			var st exec.Status
+			if st, err = s.Poll(tap); st == exec.Done {
+				break
+			}
+		}
+		err = errors.Join(err, s.Close())
+	}
+	return out, err
+}
+
+// expect compares what there is with what is wanted.
+func (r *testRun) expect(x *check.TestStep) []Failure {
+	if r.broken == nil && !r.job.dead {
+		if x.Ends {
+			r.fault(r.job.end())
+		} else {
+			r.fault(r.job.settle())
+		}
+	}
+	if x.Mode == "error" {
+		err := r.broken
+		switch {
+		case err == nil:
+			return []Failure{{At: x.Span, Text: fmt.Sprintf("the job did not fail; expected was an error with %q", x.Text)}}
+		case !strings.Contains(err.Error(), x.Text):
+			r.broken, r.job.dead = nil, true
+			return []Failure{{At: x.Value.Span, Text: fmt.Sprintf("the job failed with another error\n  expected  %s\n  found     %s", x.Text, strings.ReplaceAll(err.Error(), "\n", "\n            "))}}
+		}
+		r.broken = nil
+		r.job.dead = true
+		return nil
+	}
+	if r.broken != nil {
+		return nil
+	}
+	e := &Expectation{Step: x, Have: r.have(x)}
+	r.expects = append(r.expects, e)
+	if e.Diff = compare(x, e.Have, x.Mode == "ordered" && r.job.storm == nil); e.Diff == nil {
+		return nil
+	}
+	return []Failure{{At: x.Span, Text: e.Diff.Text(), Diff: e.Diff}}
+}
+
+// have returns the rows of what a step speaks of: all changes, or those that are left.
+func (r *testRun) have(x *check.TestStep) []Row {
+	kind := "stream "
+	if x.Kind == "sink" {
+		kind = "sink "
+	}
+	o := r.job.world.output(kind + x.Name.Name)
+	var rows []Row
+	at := make([]int, len(x.Schema.Fields)) // a sink may have them in another order
+	for i, f := range x.Schema.Fields {
+		at[i] = o.schema.Index(f.Name)
+	}
+	for _, w := range o.rows {
+		row := Row{Values: map[string]any{}, Change: w.change}
+		for i, f := range x.Schema.Fields {
+			if at[i] >= 0 {
+				row.Values[f.Name] = w.values[at[i]]
+			}
+		}
+		rows = append(rows, row)
+	}
+	if x.Mode == "changes" {
+		return rows
+	}
+	return leftOf(x.Schema, rows)
+}
+
+// leftOf is what is left of rows of which some take others back.
+func leftOf(schema types.Schema, rows []Row) []Row {
+	gone := make([]bool, len(rows))
+	last := map[string][]int{}
+	for i, row := range rows {
+		key := keyOf(schema, row.Values)
+		if !row.Change.Retracts() {
+			last[key] = append(last[key], i)
+			continue
+		}
+		gone[i] = true
+		if l := last[key]; len(l) > 0 {
+			gone[l[len(l)-1]] = true
+			last[key] = l[:len(l)-1]
+		}
+	}
+	var out []Row
+	for i, row := range rows {
+		if !gone[i] {
+			row.Change = vec.Insert
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func keyOf(schema types.Schema, values map[string]any) string {
+	var b strings.Builder
+	for _, f := range schema.Fields {
+		b.WriteString(format(f.Type, values[f.Name]))
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+func stack() string { return string(debug.Stack()) }

@@ -1,0 +1,460 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// Test is a checked `test` of the main file.
+type Test struct {
+	*syntax.Test
+	Steps []*TestStep
+}
+
+// TestStep is a checked step of a test.
+type TestStep struct {
+	*syntax.TestStep
+	Source   *Source         // of given: what the rows replace
+	Conn     *types.ConnArgs // of given: where the rows come from; nil: they are Rows
+	Kind     string          // of expect: what Name is, stream, source or sink
+	Schema   types.Schema    // of the rows
+	Updating bool            // they may take others back
+	Rows     []TestRow
+	Listed   bool   // the rows stand in the step itself, one by one
+	Text     string // of `expect error`, or the name of a checkpoint; ""
+	Number   int64  // of advance nanoseconds; of restore the parallelism, 0 if it stays; of rollback the checkpoint, 0 if Text or nothing says it
+	Ends     bool   // of expect: the input ends before it
+}
+
+// TestRow is a row of a test.
+type TestRow struct {
+	At     syntax.Span
+	Names  []string       // the columns that the row names, in its order
+	Values map[string]any // of those; as Expr.Value, of the column's type
+	Change string         // +I, -U, +U or -D; "" if the row does not say it
+}
+
+// changeColumn is how rows of tests and of outputs say what a row does.
+const changeColumn = "_change"
+
+var changeWords = []string{"+I", "-U", "+U", "-D"}
+
+// test checks a test: what its steps name, their rows against the columns, and that the steps go together.
+func (c *checker) test(f *unit, s *syntax.Test) {
+	t := &Test{Test: s}
+	last := -1
+	for i, step := range s.Steps {
+		if step.Verb == "given" {
+			last = i
+		}
+	}
+	run := testRun{}
+	c.at(f, func() {
+		for i, step := range s.Steps {
+			x := &TestStep{TestStep: step}
+			c.testStep(f, x, &run)
+			if step.Verb == "expect" && i > last && !run.ended {
+				x.Ends, run.ended = true, true
+			}
+			t.Steps = append(t.Steps, x)
+		}
+	})
+	c.out.Tests = append(c.out.Tests, t)
+}
+
+// testRun is how far the job of a test has come, as far as its steps say so.
+type testRun struct {
+	ended   bool // its input
+	down    bool // after a crash
+	taken   int  // checkpoints
+	named   []string
+	unknown bool // a checkpoint has a name that is wrong
+}
+
+func (c *checker) testStep(f *unit, x *TestStep, run *testRun) {
+	if x.Verb != "given" && x.Verb != "expect" && run.ended {
+		c.fault(x.Span, "C350", fmt.Sprintf("`%s` comes when the job has ended", x.Verb), "the first `expect` after the last `given` ends the input: move the step before it")
+	}
+	switch x.Verb {
+	case "given":
+		run.down = false
+		c.given(f, x)
+	case "expect":
+		run.down = false
+		c.expect(f, x)
+	case "advance":
+		run.down = false
+		if x.Value != nil {
+			x.Number, _ = c.duration(x.Value, "the time that passes", 1)
+		}
+	case "checkpoint":
+		run.down = false
+		run.taken++
+		if x.Value == nil {
+			return
+		}
+		var ok bool
+		if x.Text, _, ok = c.checkpointName(x, false); !ok {
+			run.unknown = true
+			return
+		}
+		if slices.Contains(run.named, x.Text) {
+			c.fault(x.Value.Span, "C350", fmt.Sprintf("two checkpoints of the test are called %q", x.Text), "")
+		}
+		run.named = append(run.named, x.Text)
+	case "crash":
+		run.down = true
+	case "restore":
+		c.restore(x, run)
+		run.down = false
+	case "rollback":
+		run.down = false
+		c.rollback(x, run)
+	}
+}
+
+func (c *checker) restore(x *TestStep, run *testRun) {
+	if run.taken == 0 && !run.down {
+		c.fault(x.Span, "C350", "there is nothing to restore: no checkpoint was taken, and the job runs", "write `checkpoint` before it, or `crash` if the job shall start afresh")
+	}
+	if x.Value == nil {
+		return
+	}
+	if x.Mode != "parallelism" {
+		c.fault(x.Value.Span, "C351", "`restore` goes on from the newest checkpoint and takes none", "`rollback` goes back to an older one; `restore parallelism 4` goes on with more tasks")
+		return
+	}
+	n, ok := c.number(x.Value, "the parallelism", 1)
+	if most := settings["parallelism"].most; ok && n > most {
+		c.fault(x.Value.Span, "T231", fmt.Sprintf("the parallelism must be at most %d", most), "")
+		return
+	}
+	x.Number = n
+}
+
+func (c *checker) rollback(x *TestStep, run *testRun) {
+	if run.taken == 0 {
+		c.fault(x.Span, "C350", "there is no checkpoint to go back to", "take one earlier in the test: `checkpoint`")
+		return
+	}
+	if x.Value == nil {
+		return
+	}
+	var ok bool
+	if x.Text, x.Number, ok = c.checkpointName(x, true); !ok || run.unknown {
+		return
+	}
+	switch {
+	case x.Text != "" && !slices.Contains(run.named, x.Text):
+		c.fault(x.Value.Span, "C350", fmt.Sprintf("no checkpoint of the test is called %q%s", x.Text, didYouMean(x.Text, run.named)), "")
+	case x.Text != "":
+	case x.Number == 0, x.Number > int64(run.taken), x.Number <= -int64(run.taken):
+		c.fault(x.Value.Span, "C350", fmt.Sprintf("the test has taken %d checkpoints by then, and this is none of them", run.taken),
+			"they count from 1; -1 is the one before the newest")
+	}
+}
+
+// checkpointName reads the name of a checkpoint, a word or a text, or its number.
+func (c *checker) checkpointName(x *TestStep, numbers bool) (name string, number int64, ok bool) {
+	if t := x.Value.Tokens; len(t) == 1 && (t[0].Kind == syntax.KindIdent || t[0].Kind == syntax.KindQuoted) {
+		return plainName(t[0]), 0, true
+	}
+	kinds, what := []types.Kind{types.String}, "the name of the checkpoint"
+	if numbers {
+		kinds, what = append(kinds, types.Int), "the checkpoint"
+	}
+	v := c.constantOf(x.Value, what, kinds...)
+	if v == nil {
+		return "", 0, false
+	}
+	if n, is := v.Value.(int64); is {
+		return "", n, true
+	}
+	name = v.Value.(string)
+	if name == "" || strings.ContainsAny(name, "\n\r") {
+		c.fault(x.Value.Span, "C351", "this is no name for a checkpoint", "write a word: `checkpoint before`")
+		return "", 0, false
+	}
+	return name, 0, true
+}
+
+// given checks `given SOURCE = ROWS` and `given SOURCE = CONNECTOR(…)`.
+func (c *checker) given(f *unit, x *TestStep) {
+	if x.Name == nil {
+		return
+	}
+	d := c.tested(f, x, "source")
+	if d == nil {
+		return
+	}
+	rows := c.resolve(d, f.src, x.Name.Span)
+	if !rows.ok || d.source == nil {
+		return
+	}
+	x.Source, x.Schema, x.Updating = d.source, unformatted(d.source.Schema), rows.rows.Updating
+	if x.Value == nil {
+		return
+	}
+	if x.Call != nil && c.env.Func(x.Call.Name.Name) == nil && f.fns[x.Call.Name.Name] == nil {
+		if x.Conn = c.connector(x.Call, true, nil); x.Conn == nil {
+			return
+		}
+		if _, err := c.env.Source(x.Conn, &d.source.Schema); err != nil {
+			c.sourceError(&syntax.Input{Call: x.Call}, err)
+		}
+		return
+	}
+	c.testRows(x, true)
+}
+
+// expect checks `expect NAME = ROWS` and `expect error TEXT`.
+func (c *checker) expect(f *unit, x *TestStep) {
+	if x.Mode == "error" {
+		if x.Value != nil {
+			if v := c.constantOf(x.Value, "the text of the error", types.String); v != nil {
+				x.Text = v.Value.(string)
+			}
+		}
+		return
+	}
+	if x.Name == nil {
+		return
+	}
+	d := c.tested(f, x, "stream", "source", "sink")
+	if d == nil {
+		return
+	}
+	x.Kind = d.kind
+	rows := c.resolve(d, f.src, x.Name.Span)
+	switch {
+	case !rows.ok:
+		return
+	case d.kind == "sink":
+		if d.sink == nil {
+			c.fault(x.Name.Span, "C350", fmt.Sprintf("nothing is written into the sink `%s`", d.name), "")
+			return
+		}
+		x.Schema = unformatted(*d.sink)
+		for _, w := range c.out.Writes {
+			x.Updating = x.Updating || w.Sink == d.name && w.In.Updating
+		}
+	default:
+		x.Schema, x.Updating = unformatted(rows.rows.Schema), rows.rows.Updating
+	}
+	if x.Value != nil {
+		c.testRows(x, false)
+	}
+}
+
+// tested finds what a step names, which must be of one of some kinds.
+func (c *checker) tested(f *unit, x *TestStep, kinds ...string) *decl {
+	d := c.lookup(f, x.Name.Name)
+	what, takes := "source", "the name of a source"
+	if len(kinds) > 1 {
+		what, takes = "stream, source or sink", "the name of a stream, a source or a sink"
+	}
+	switch {
+	case d == nil && !c.lost(f, x.Name.Name):
+		c.fault(x.Name.Span, "N100", fmt.Sprintf("unknown %s `%s`%s", what, x.Name.Name, didYouMean(x.Name.Name, c.visible(f, kinds...))), c.hidden(f, x.Name.Name))
+	case d == nil, d.kind == "broken":
+	case !slices.Contains(kinds, d.kind):
+		c.fault(x.Name.Span, "N108", fmt.Sprintf("`%s` takes %s; `%s` is %s", x.Verb, takes, d.name, d.what(f)), "")
+	default:
+		return d
+	}
+	return nil
+}
+
+// testRows checks the rows of a step: `[{…}, …]`, one `{…}`, or a constant that holds them.
+func (c *checker) testRows(x *TestStep, given bool) {
+	list, listed := elements(x.Value, "[", "]")
+	switch {
+	case listed:
+		x.Listed = true
+		for _, e := range list {
+			c.testRow(x, e, given)
+		}
+	case x.Value.Tokens[0].Text == "{":
+		c.testRow(x, x.Value, given)
+	default:
+		v := c.constantIn(x.Value, "the rows")
+		if v == nil {
+			return
+		}
+		rows, ok := v.Value.([]any)
+		if !ok || v.Type.Kind != types.List || len(rows) > 0 && v.Type.Elem.Kind != types.Record {
+			c.notRows(x.Value.Span, v.Type)
+			return
+		}
+		for _, row := range rows {
+			c.constantRow(x, x.Value.Span, *v.Type.Elem, row, given)
+		}
+	}
+}
+
+func (c *checker) notRows(at syntax.Span, t types.Type) {
+	c.fault(at, "C351", fmt.Sprintf("rows are wanted here, not %s", describe(t)), "rows are written `[{NAME: VALUE, …}, …]`")
+}
+
+// testRow checks one row as it is written.
+func (c *checker) testRow(x *TestStep, e *syntax.Expr, given bool) {
+	row := TestRow{At: e.Span, Values: map[string]any{}}
+	fields, literal := elements(e, "{", "}")
+	for _, f := range fields {
+		literal = literal && len(f.Tokens) > 2 && f.Tokens[1].Text == ":"
+	}
+	if !literal {
+		if v := c.constantIn(e, "a row"); v != nil && v.Type.Kind == types.Record && v.Value != nil {
+			c.constantRow(x, e.Span, v.Type, v.Value, given)
+		} else if v != nil {
+			c.notRows(e.Span, v.Type)
+		}
+		return
+	}
+	ok := true
+	for _, f := range fields {
+		t := f.Tokens[0]
+		name := plainName(t)
+		if t.Kind == syntax.KindString || t.Kind == syntax.KindRaw {
+			name = syntax.Unquote(t.Text)
+		}
+		value := part(f, 2, len(f.Tokens))
+		_, twice := row.Values[name]
+		if twice || name == changeColumn && row.Change != "" {
+			c.fault(t.Span, "N105", fmt.Sprintf("`%s` stands twice in the row", name), "")
+			ok = false
+			continue
+		}
+		v := c.constantIn(value, "the value of `"+name+"`")
+		if v == nil {
+			row.Values[name], ok = nil, false
+			continue
+		}
+		ok = c.testField(x, &row, name, t.Span, value.Span, v.Type, v.Value) && ok
+	}
+	c.addRow(x, row, ok, given)
+}
+
+// constantRow takes a row that is the value of a constant.
+func (c *checker) constantRow(x *TestStep, at syntax.Span, t types.Type, v any, given bool) {
+	m, _ := v.(map[string]any)
+	row := TestRow{At: at, Values: map[string]any{}}
+	ok := true
+	for _, f := range t.Fields {
+		ok = c.testField(x, &row, f.Name, at, at, f.Type, m[f.Name]) && ok
+	}
+	c.addRow(x, row, ok, given)
+}
+
+// testField gives a row the value of a column.
+func (c *checker) testField(x *TestStep, row *TestRow, name string, at, valueAt syntax.Span, t types.Type, v any) bool {
+	i := x.Schema.Index(name)
+	if i < 0 && name == changeColumn && (x.Verb == "given" && x.Updating || x.Mode == "changes") {
+		word, ok := v.(string)
+		if !ok || !slices.Contains(changeWords, word) {
+			c.fault(valueAt, "C351", "`_change` says what the row does: \"+I\", \"-U\", \"+U\" or \"-D\"", "")
+			return false
+		}
+		row.Change = word
+		return true
+	}
+	if i < 0 {
+		help := columnsHelp(x.Schema)
+		if name == changeColumn && x.Updating {
+			help = "`expect changes` compares what rows do; `expect` compares the rows that are left in the end"
+		}
+		c.fault(at, "N150", fmt.Sprintf("unknown column `%s`%s", name, didYouMean(name, x.Schema.Names())), help)
+		return false
+	}
+	value, code, problem := testValue(v, t, x.Schema.Fields[i].Type)
+	if problem != "" {
+		help := ""
+		if x.Schema.Fields[i].Type.Kind == types.Time && t.Kind == types.String {
+			help = "a time is written `@2026-01-31T10:00:00Z`"
+		}
+		c.fault(valueAt, code, fmt.Sprintf("the column `%s` is %s: %s", name, x.Schema.Fields[i].Type, problem), help)
+		return false
+	}
+	row.Names = append(row.Names, name)
+	row.Values[name] = value
+	return true
+}
+
+func (c *checker) addRow(x *TestStep, row TestRow, ok, given bool) {
+	if !ok {
+		return
+	}
+	if given {
+		for _, f := range x.Schema.Fields {
+			if _, named := row.Values[f.Name]; !named && !f.Type.Nullable && f.Type.Kind != types.Null {
+				c.fault(row.At, "T202", fmt.Sprintf("the row leaves out `%s`, which is %s and cannot be null", f.Name, f.Type),
+					fmt.Sprintf("give it a value, or declare it as %s? in the schema of the source", f.Type))
+				return
+			}
+		}
+	}
+	x.Rows = append(x.Rows, row)
+}
+
+// testValue gives a constant as a value of a column's type: an int as a float, a record without the fields that may be
+// null. If it is none, problem says why.
+func testValue(v any, from, to types.Type) (value any, code, problem string) {
+	misfit := fmt.Sprintf("%s is %s", types.FormatConst(from, v), describe(from))
+	if to.Kind == types.Any {
+		return v, "", ""
+	}
+	switch x := v.(type) {
+	case nil:
+		if to.Nullable || to.Kind == types.Null {
+			return nil, "", ""
+		}
+		return nil, "T202", "it is never null"
+	case []any:
+		if to.Kind != types.List || from.Kind != types.List {
+			return nil, "T201", misfit
+		}
+		out := make([]any, len(x))
+		for i, e := range x {
+			if out[i], code, problem = testValue(e, *from.Elem, *to.Elem); problem != "" {
+				return nil, code, fmt.Sprintf("element %d: %s", i+1, problem)
+			}
+		}
+		return out, "", ""
+	case map[string]any:
+		if to.Kind != types.Record || from.Kind != types.Record {
+			return nil, "T201", misfit
+		}
+		for _, f := range from.Fields {
+			if to.Field(f.Name) < 0 {
+				return nil, "N152", fmt.Sprintf("it has no field `%s`%s", f.Name, didYouMean(f.Name, fieldNames(to.Fields)))
+			}
+		}
+		out := map[string]any{}
+		for _, f := range to.Fields {
+			t := types.T(types.Null)
+			if i := from.Field(f.Name); i >= 0 {
+				t = from.Fields[i].Type
+			}
+			if out[f.Name], code, problem = testValue(x[f.Name], t, f.Type); problem != "" {
+				return nil, code, fmt.Sprintf("field `%s`: %s", f.Name, problem)
+			}
+		}
+		return out, "", ""
+	case int64:
+		if to.Kind == types.Float && from.Kind == types.Int {
+			return float64(x), "", ""
+		}
+	case string:
+		if to.Kind == types.Bytes && from.Kind == types.String {
+			return x, "", ""
+		}
+	}
+	if from.Kind != to.Kind {
+		return nil, "T201", misfit
+	}
+	return v, "", ""
+}
