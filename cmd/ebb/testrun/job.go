@@ -36,6 +36,8 @@ type job struct {
 	run      *sim.Stepper
 	taken    []checkpointed // by the test
 	dead     bool           // it failed as it should: it does not go on
+	ended    bool           // its input
+	done     bool           // it crashed when all was done
 }
 
 // checkpointed is a checkpoint that a step of the test has taken.
@@ -63,11 +65,14 @@ func (j *job) up(from checkpoint.ID) error {
 	if j.launched != nil {
 		return nil
 	}
+	env := j.env()
+	if j.done = j.ended && finished(env.FS); j.done {
+		return nil
+	}
 	width := j.width
 	if j.storm != nil {
 		width = j.storm.width()
 	}
-	env := j.env()
 	c, diags, err := planner.Compile(j.script.Name, j.text, j.lib, env, planner.Options{Set: j.script.options.Set, Parallelism: width,
 		Print: &types.ConnArgs{Name: "blackhole", Args: map[string]any{}}})
 	if err != nil {
@@ -86,6 +91,22 @@ func (j *job) up(from checkpoint.ID) error {
 		return err
 	}
 	return j.begin(l, env, c)
+}
+
+// finished reports whether the job came to its end before it crashed: the next run would begin anew.
+func finished(fs disk.FS) bool {
+	f, err := checkpoint.OpenReader(fs, checkpointDir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	list := f.List()
+	for _, i := range list {
+		if i.ID == f.Head() {
+			return i.Finished && i.Committed
+		}
+	}
+	return false
 }
 
 // mode is how checkpoints are taken: as the script says.
@@ -137,7 +158,7 @@ func (j *job) close() error {
 // settle lets the job do all that it can do at this time.
 func (j *job) settle() error {
 	for {
-		if err := j.up(0); err != nil {
+		if err := j.up(0); err != nil || j.done {
 			return err
 		}
 		if j.storm != nil {
@@ -163,6 +184,7 @@ func (j *job) give(source string, list []*vec.Batch) error {
 
 // end tells that no more rows come.
 func (j *job) end() error {
+	j.ended = true
 	for _, g := range j.world.given {
 		g.End()
 	}
