@@ -119,7 +119,11 @@ func (b *builder) feed(f check.Feed) (Input, error) {
 	if f.Stage == nil {
 		return b.stream(f.Stream)
 	}
-	if _, err := b.stream(b.owner[f.Stage]); err != nil {
+	owner := b.owner[f.Stage]
+	if owner == nil { // of a script with errors
+		return Input{}, fmt.Errorf("planner: the stage %s is in no stream", f.Stage.Args.ID)
+	}
+	if _, err := b.stream(owner); err != nil {
 		return Input{}, err
 	}
 	in := b.out[f.Stage]

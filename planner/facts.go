@@ -2,8 +2,10 @@ package planner
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/lint"
@@ -17,10 +19,19 @@ func Facts(lib *stdlib.Catalog, env *exec.Env) func(*check.Script) lint.Facts {
 	return func(s *check.Script) lint.Facts { return &facts{lib: lib, env: env, script: s} }
 }
 
+// FactsAgainst is Facts that also compare the script with a checkpoint.
+func FactsAgainst(m *checkpoint.Manifest, lib *stdlib.Catalog, env *exec.Env) func(*check.Script) lint.Facts {
+	return func(s *check.Script) lint.Facts { return &facts{lib: lib, env: env, script: s, from: m} }
+}
+
 type facts struct {
 	lib    *stdlib.Catalog
 	env    *exec.Env
 	script *check.Script
+	from   *checkpoint.Manifest // nil: none
+
+	shuffles []lint.Shuffle
+	shuffled bool
 }
 
 // traits asks the definition of a stage how this use wants to be run.
@@ -79,6 +90,87 @@ func placeOf(sig *types.ConnSig, a *types.ConnArgs) string {
 	return ""
 }
 
-func (f *facts) Shuffles() []lint.Shuffle { return nil }
+// Shuffles plans what can be planned as for several tasks, whatever this machine has.
+func (f *facts) Shuffles() []lint.Shuffle {
+	if f.shuffled {
+		return f.shuffles
+	}
+	f.shuffled = true
+	p := f.plan()
+	if p == nil {
+		return nil
+	}
+	stages := map[string]*check.Stage{}
+	for _, st := range f.script.Streams {
+		for _, s := range st.Stages {
+			stages[s.Args.ID] = s
+		}
+	}
+	rows, numbers := map[string]int{}, map[Input]int{} // as the script has them: rules give each reader the columns that it needs
+	for _, n := range p.Nodes {
+		if n.Kind == Apply {
+			if _, known := numbers[n.In[0]]; !known {
+				numbers[n.In[0]] = len(numbers) + 1
+			}
+			rows[n.Args.ID] = numbers[n.In[0]]
+		}
+	}
+	Optimize(p, f.lib)
+	done := map[*Group]bool{}
+	for _, e := range Parallelise(p, 2, false, partialOf(f.lib, f.env)).Edges {
+		if e.Spread != exec.Hash || done[e.To] {
+			continue
+		}
+		done[e.To] = true
+		op := e.To.Ports[0][0].Op
+		if s := stages[op.Node.Args.ID]; s != nil {
+			f.shuffles = append(f.shuffles, lint.Shuffle{Stage: s, Sums: op.Merges, Rows: rows[s.Args.ID]})
+		}
+	}
+	return f.shuffles
+}
 
-func (f *facts) Fits() []lint.Fit { return nil }
+// plan makes the logical plan of all outputs that can be planned; nil if none can.
+func (f *facts) plan() *Plan {
+	s := *f.script
+	if p, err := Build(&s, f.lib); err == nil {
+		return p
+	}
+	s.Writes = slices.DeleteFunc(slices.Clone(s.Writes), func(w *check.Write) bool {
+		one := s
+		one.Writes = []*check.Write{w}
+		_, err := Build(&one, f.lib)
+		return err != nil
+	})
+	p, err := Build(&s, f.lib)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// Fits asks what a run that goes on from the checkpoint would make of it.
+func (f *facts) Fits() []lint.Fit {
+	if f.from == nil {
+		return nil
+	}
+	p := f.plan()
+	if p == nil {
+		return nil
+	}
+	Optimize(p, f.lib)
+	width := max(f.from.Width, 1)
+	c := &Compiled{Script: f.script, Physical: Parallelise(p, width, false, partialOf(f.lib, f.env)), Options: Options{Parallelism: width}}
+	fits, err := c.Fits(f.from, f.lib, f.env, Launch{})
+	if err != nil {
+		return nil
+	}
+	var out []lint.Fit
+	for _, x := range fits.Kept {
+		out = append(out, lint.Fit{Name: x.Stage, Wrong: x.Why})
+	}
+	for _, name := range fits.New {
+		out = append(out, lint.Fit{Name: name, New: true})
+	}
+	return out
+}

@@ -1,6 +1,9 @@
 package lint
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -148,6 +151,76 @@ func (f *flow) up(s *check.Stage, visit func(end) bool) {
 		}
 	}
 	walk(f.before(s))
+}
+
+// leads returns the stages and sources that run: those that outputs need.
+func (f *flow) leads() map[end]bool {
+	seen := map[end]bool{}
+	streams := map[*check.Stream]bool{}
+	var node func(check.Node)
+	stage := func(s *check.Stage) {
+		if !seen[end{stage: s}] {
+			seen[end{stage: s}] = true
+			for _, n := range s.More {
+				node(n)
+			}
+		}
+	}
+	node = func(n check.Node) {
+		switch {
+		case n.Source != nil:
+			seen[end{source: n.Source}] = true
+		case n.Stream != nil && !streams[n.Stream]:
+			streams[n.Stream] = true
+			for _, s := range n.Stream.Stages {
+				stage(s)
+			}
+			for _, feed := range n.Stream.Feeds {
+				if feed.Stage != nil {
+					stage(feed.Stage)
+					feed.Stream = f.place[feed.Stage].stream
+				}
+				node(check.Node{Source: feed.Source, Stream: feed.Stream})
+			}
+			node(n.Stream.From)
+		}
+	}
+	for _, w := range f.script.Checked.Writes {
+		node(w.From)
+	}
+	return seen
+}
+
+// keepsCheckpoints reports whether a run of the script takes checkpoints, so that rows are read again after a restart: it writes
+// something, nothing turns them off, and what it reads can be read again.
+func (s *Script) keepsCheckpoints() bool {
+	if s.Checked.Set["checkpoint.mode"] == "none" || !s.writes() {
+		return false
+	}
+	if dir, _ := s.Checked.Set["checkpoint.dir"].(string); dir != "" {
+		return true
+	}
+	for _, src := range s.Checked.Sources {
+		if s.Facts != nil && !s.Facts.Reads(src).Rewinds {
+			return false
+		}
+	}
+	return true
+}
+
+// writes reports whether the script is a job: it has an output that is not only printed.
+func (s *Script) writes() bool {
+	return slices.ContainsFunc(s.Checked.Writes, func(w *check.Write) bool { return w.Conn != nil })
+}
+
+// asksForCheckpoints reports whether the script says anything about checkpoints.
+func (s *Script) asksForCheckpoints() bool {
+	for k := range s.Checked.Set {
+		if strings.HasPrefix(k, "checkpoint.") {
+			return true
+		}
+	}
+	return false
 }
 
 // clause returns the clause of a stage with a label, nil if there is none.

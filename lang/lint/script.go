@@ -40,7 +40,7 @@ type Facts interface {
 	Writes(*check.Write) Writes
 	// Shuffles lists the exchanges by key, in the order of the plan.
 	Shuffles() []Shuffle
-	// Fits compares the script with a checkpoint, a line for each state that the checkpoint holds; nil without a checkpoint.
+	// Fits compares the script with a checkpoint; nil without one.
 	Fits() []Fit
 }
 
@@ -64,12 +64,14 @@ type Shuffle struct {
 	Stage *check.Stage
 	// Sums tells that rows are aggregated before the exchange, so that many of one key are few when they are sent.
 	Sums bool
+	Rows int // stages with the same number read the same rows
 }
 
-// Fit is what becomes of one state of a checkpoint.
+// Fit is what becomes of one state of a checkpoint, or of one of the script.
 type Fit struct {
-	Stage string // its stable name
+	Name  string // stable name of the stage, source or sink, or of the edge that rows are in flight on
 	Wrong string // why the script has no place for it; "": it fits
+	New   bool   // the checkpoint has nothing of it: it begins empty
 }
 
 // Pass is one rule on its way over one script.

@@ -135,6 +135,17 @@ func (e *Expr) Pure() bool {
 	return pure
 }
 
+// Fails reports whether what the data hold may make a row fail at this node, not below it.
+func (e *Expr) Fails() bool {
+	switch e.Op {
+	case OpCall:
+		return e.Sig != nil && e.Sig.Fails != nil && e.Sig.Fails(e.Args)
+	case OpIndex:
+		return true
+	}
+	return false
+}
+
 var infix = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "**": true, "==": true, "!=": true, "<": true, "<=": true,
 	">": true, ">=": true, "in": true, "contains": true, "startsWith": true, "endsWith": true, "matches": true, "..": true}
 

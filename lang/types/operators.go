@@ -13,7 +13,7 @@ var Operators = map[string][]*Sig{
 		two(Duration, Float, Duration), two(Float, Duration, Duration)),
 	"/": overloads(two(Float, Float, Float), two(Duration, Int, Duration), two(Duration, Float, Duration),
 		two(Duration, Duration, Float)),
-	"%":   overloads(two(Int, Int, Int)),
+	"%":   overloads(divides(two(Int, Int, Int))),
 	"**":  overloads(two(Float, Float, Float)),
 	"..":  overloads(Sig{Params: []Type{T(Int), T(Int)}, Result: ListOf(T(Int))}),
 	"neg": overloads(one(Int, Int), one(Float, Float), one(Duration, Duration)),
@@ -38,6 +38,18 @@ func overloads(sigs ...Sig) []*Sig {
 
 func one(a, result Kind) Sig    { return Sig{Params: []Type{T(a)}, Result: T(result)} }
 func two(a, b, result Kind) Sig { return Sig{Params: []Type{T(a), T(b)}, Result: T(result)} }
+
+// divides says of a signature that the second operand may be zero, if it is no constant.
+func divides(s Sig) Sig {
+	s.Fails = ByZero
+	return s
+}
+
+// ByZero reports whether the second of two ints may be zero.
+func ByZero(args []*Expr) bool {
+	n, ok := args[1].Value.(int64)
+	return args[1].Op != OpConst || !ok || n == 0
+}
 
 func ordering() []*Sig {
 	return overloads(two(Int, Int, Bool), two(Float, Float, Bool), two(String, String, Bool), two(Time, Time, Bool), two(Duration, Duration, Bool))

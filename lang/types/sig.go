@@ -8,7 +8,10 @@ type Sig struct {
 	Result   Type   // nullable here: always nullable. Otherwise nullable if an argument is and the function is strict
 	Loose    bool   // sees nulls as values (nil); a strict function gives null where an argument is null
 	Volatile bool   // may give another value at the next call
-	VM       bool   // has no kernel: runs on expr's builtin of the same name (an OpIsland)
+	// Fails reports whether what the data hold may make a row fail, given the arguments: a text that is no number. nil: it
+	// does not. Bounds that data hardly ever reach do not count.
+	Fails func(args []*Expr) bool
+	VM    bool // has no kernel: runs on expr's builtin of the same name (an OpIsland)
 	// Infer computes the result where Result cannot say it: from the arguments' types, or from a constant argument
 	// (the groups of a regular expression). Its error is shown under the call.
 	Infer func(args []*Expr) (Type, error)

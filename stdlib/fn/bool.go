@@ -12,8 +12,8 @@ var _ = define(spec.Func{
 		Examples: []spec.Example{{Code: `bool("true")`, Want: "true"}}},
 	Overloads: []spec.Overload{
 		{Sig: sig(boolT, boolT), Kernel: map1(func(b bool) bool { return b })},
-		{Sig: sig(boolT, stringT), Kernel: try1(textToBool)},
-		{Sig: sig(boolT, anyT), Kernel: try1(textToBool)},
+		{Sig: parses(sig(boolT, stringT)), Kernel: try1(textToBool)},
+		{Sig: parses(sig(boolT, anyT)), Kernel: try1(textToBool)},
 	},
 })
 

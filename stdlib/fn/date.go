@@ -10,8 +10,8 @@ var _ = define(spec.Func{
 		Text:     "A text as a time, the same as `time`.",
 		Examples: []spec.Example{{Code: `date("2026-01-31")`, Want: "@2026-01-31T00:00:00Z"}, {Code: `date("31.01.2026", "02.01.2006")`, Want: "@2026-01-31T00:00:00Z"}}},
 	Overloads: []spec.Overload{
-		{Sig: sig(timeT, stringT), Kernel: try1(parseTime)},
-		{Sig: sig(timeT, stringT, stringT), Kernel: try2(parseLayout)},
-		{Sig: types.Sig{Params: []types.Type{stringT, stringT, stringT}, Infer: zoned(timeT, 2)}, Kernel: parseInZone},
+		{Sig: parses(sig(timeT, stringT)), Kernel: try1(parseTime)},
+		{Sig: parses(sig(timeT, stringT, stringT)), Kernel: try2(parseLayout)},
+		{Sig: parses(types.Sig{Params: []types.Type{stringT, stringT, stringT}, Infer: zoned(timeT, 2)}), Kernel: parseInZone},
 	},
 })

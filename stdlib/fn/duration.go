@@ -13,7 +13,7 @@ var _ = define(spec.Func{
 		Examples: []spec.Example{{Code: `duration("1h30m")`, Want: "1h30m"}, {Code: `duration("1d")`, Want: "24h"}}},
 	Overloads: []spec.Overload{
 		{Sig: sig(durationT, durationT), Kernel: map1(func(d int64) int64 { return d })},
-		{Sig: sig(durationT, stringT), Kernel: try1(parseDuration)},
+		{Sig: parses(sig(durationT, stringT)), Kernel: try1(parseDuration)},
 	},
 })
 

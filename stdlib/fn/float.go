@@ -14,8 +14,8 @@ var _ = define(spec.Func{
 	Overloads: []spec.Overload{
 		{Sig: sig(floatT, floatT), Kernel: map1(func(x float64) float64 { return x })},
 		{Sig: sig(floatT, intT), Kernel: map1(func(x int64) float64 { return float64(x) })},
-		{Sig: sig(floatT, stringT), Kernel: try1(textToFloat)},
-		{Sig: sig(floatT, anyT), Kernel: try1(func(s string) (float64, error) {
+		{Sig: parses(sig(floatT, stringT)), Kernel: try1(textToFloat)},
+		{Sig: parses(sig(floatT, anyT)), Kernel: try1(func(s string) (float64, error) {
 			if text, ok := jsonText(s); ok {
 				return textToFloat(text)
 			}

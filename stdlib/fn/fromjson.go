@@ -13,7 +13,7 @@ var _ = define(spec.Func{
 	Doc: spec.Doc{Name: "fromJSON", Group: "conversion", Signature: "fromJSON(s: string) -> any?",
 		Text:     "A JSON text as a value whose members are reached by `.name` and `[index]`. Text that is no JSON is a row error.",
 		Examples: []spec.Example{{Code: `string(fromJSON("{\"a\": [1, 2]}").a)`, Want: `"[1 2]"`}, {Code: `int(fromJSON("[1, 2]")[1])`, Want: "2"}}},
-	Overloads: []spec.Overload{{Sig: sig(anyT.Null(), stringT), Kernel: func(c *eval.Call) {
+	Overloads: []spec.Overload{{Sig: parses(sig(anyT.Null(), stringT)), Kernel: func(c *eval.Call) {
 		in := c.Args[0].Col.Strs
 		var buf bytes.Buffer
 		build(c, func(b []byte, i int) []byte {

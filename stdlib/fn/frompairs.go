@@ -11,7 +11,7 @@ var _ = define(spec.Func{
 	Doc: spec.Doc{Name: "fromPairs", Group: "list", Signature: "fromPairs(x: any) -> any",
 		Text:     "A JSON array of [name, value] as an object. An element that is no such pair is a row error.",
 		Examples: []spec.Example{{Code: `int(fromPairs(fromJSON("[[\"a\", 1]]")).a)`, Want: "1"}}},
-	Overloads: []spec.Overload{{Sig: sig(anyT, anyT), Kernel: func(c *eval.Call) {
+	Overloads: []spec.Overload{{Sig: parses(sig(anyT, anyT)), Kernel: func(c *eval.Call) {
 		in := c.Args[0].Col.Strs
 		build(c, func(b []byte, i int) []byte {
 			start := len(b)

@@ -16,10 +16,10 @@ var _ = define(spec.Func{
 	Overloads: []spec.Overload{
 		{Sig: sig(intT, intT), Kernel: map1(func(x int64) int64 { return x })},
 		{Sig: sig(intT, floatT), Kernel: try1(floatToInt)},
-		{Sig: sig(intT, stringT), Kernel: try1(textToInt)},
+		{Sig: parses(sig(intT, stringT)), Kernel: try1(textToInt)},
 		{Sig: sig(intT, durationT), Kernel: map1(func(x int64) int64 { return x })},
 		{Sig: sig(intT, timeT), Kernel: map1(func(x int64) int64 { return x })},
-		{Sig: sig(intT, anyT), Kernel: try1(func(s string) (int64, error) {
+		{Sig: parses(sig(intT, anyT)), Kernel: try1(func(s string) (int64, error) {
 			if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 				return n, nil
 			}

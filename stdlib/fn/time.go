@@ -19,9 +19,9 @@ var _ = define(spec.Func{
 			{Code: `time(1769853600000, "ms")`, Want: "@2026-01-31T10:00:00Z"}, {Code: `time("2026-01-31 10:00", "2006-01-02 15:04", "Europe/Berlin")`, Want: "@2026-01-31T09:00:00Z"}}},
 	Overloads: []spec.Overload{
 		{Sig: sig(timeT, timeT), Kernel: map1(func(t int64) int64 { return t })},
-		{Sig: sig(timeT, stringT), Kernel: try1(parseTime)},
-		{Sig: sig(timeT, stringT, stringT), Kernel: try2(parseLayout)},
-		{Sig: types.Sig{Params: []types.Type{stringT, stringT, stringT}, Infer: zoned(timeT, 2)}, Kernel: parseInZone},
+		{Sig: parses(sig(timeT, stringT)), Kernel: try1(parseTime)},
+		{Sig: parses(sig(timeT, stringT, stringT)), Kernel: try2(parseLayout)},
+		{Sig: parses(types.Sig{Params: []types.Type{stringT, stringT, stringT}, Infer: zoned(timeT, 2)}), Kernel: parseInZone},
 		{Sig: types.Sig{Params: []types.Type{intT, stringT}, Infer: epochType}, Kernel: try2(fromEpoch)},
 		{Sig: types.Sig{Params: []types.Type{floatT, stringT}, Infer: epochType}, Kernel: try2(fromEpochFloat)},
 	},

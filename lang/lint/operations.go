@@ -1,0 +1,386 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/lang/types"
+)
+
+// O: jobs that run for others: rows that fail, secrets, outputs that meet.
+var _ = define(
+	Rule{
+		Code: "O901", Name: "failing-row-unsaid", Severity: syntax.SevWarn, Fix: Unsafe,
+		Text: "A job has a stage whose expressions fail for some rows, and does not say what becomes of those.",
+		Why: "Text that is no number, an index past the end and a division by zero fail, and one such row stops the job. `on_error into NAME` sends it elsewhere with the reason, " +
+			"`on_error drop` counts it, and `on_error fail` says that stopping is meant. There is one finding a stage.",
+		Bad:   "csv(\"orders.csv\") schema { id: string, amount: float } |> derive n = int(id) |> into jsonl(\"orders.jsonl\")\n",
+		Good:  "csv(\"orders.csv\") schema { id: string, amount: float } |> derive n = int(id) on_error drop |> into jsonl(\"orders.jsonl\")\n",
+		Check: mayFail,
+	},
+	Rule{
+		Code: "O902", Name: "secret-in-script", Severity: syntax.SevError, Fix: Unsafe,
+		Text: "A password, key or token stands in the options of a connector.",
+		Why: "Scripts are copied, shown and kept in repositories, and every checkpoint holds the text of its script. `env(\"NAME\")` takes the secret from the environment of the job. " +
+			"A secret that was ever committed should be changed.",
+		Bad:   "csv(\"orders.csv\") |> into csv(\"https://ada:" + "lovelace1815@example.com/orders.csv\")\n",
+		Good:  "csv(\"orders.csv\") |> into csv(env(\"ORDERS_URL\") ?? \"orders_out.csv\")\n",
+		Check: secrets,
+	},
+	Rule{
+		Code: "O903", Name: "dead-letters-come-back", Severity: syntax.SevError,
+		Text: "Rows that failed or came late are written to where the source reads.",
+		Why:  "They are read again, fail again, and are written again: the file grows without end. Write them outside of the folder or pattern that the source reads.",
+		Bad: "source logs = jsonl([\"logs.jsonl\", \"bad.jsonl\"], follow: true) schema { service: string } on_error into bad\n" +
+			"logs |> into csv(\"logs.csv\")\nbad |> into jsonl(\"bad.jsonl\")\n",
+		Good: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true) schema { service: string } on_error into bad\n" +
+			"logs |> into csv(\"logs.csv\")\nbad |> into jsonl(\"bad.jsonl\")\n",
+		Check: deadLetters,
+	},
+	Rule{
+		Code: "O904", Name: "one-place-twice", Severity: syntax.SevWarn,
+		Text: "Two jobs write to one place. In one script that is an error.",
+		Why: "Each replaces what the other wrote, and what a rollback takes back is perhaps the other's. Give each a file of its own; in one script declare the output once, " +
+			"`sink out = csv(…)`, and send both streams `into out`. Scripts of different folders are not compared unless the path is absolute, nor are those in Markdown.",
+		Bad: "-- a.ebb --\ncsv(\"orders.csv\") |> where amount > 15 |> into csv(\"out.csv\")\n" +
+			"-- b.ebb --\ncsv(\"orders.csv\") |> where amount <= 15 |> into csv(\"out.csv\")\n",
+		Good: "-- a.ebb --\ncsv(\"orders.csv\") |> where amount > 15 |> into csv(\"large.csv\")\n" +
+			"-- b.ebb --\ncsv(\"orders.csv\") |> where amount <= 15 |> into csv(\"small.csv\")\n",
+		Across: onePlace,
+	},
+)
+
+// mayFail: O901.
+func mayFail(p *Pass) {
+	if !p.writes() {
+		return
+	}
+	leads := p.flow().leads()
+	done := map[*syntax.Stage]bool{}
+	for _, s := range p.Stages {
+		if s.Checked.Args.OnError.Mode != "" || done[s.Tree] || !leads[end{stage: s.Checked}] {
+			continue
+		}
+		at, what := s.Tree.Name.Span, ""
+		for _, e := range p.within(s.Tree.Span) {
+			for _, n := range deepest(e, (*types.Expr).Fails) {
+				at, what = e.Span(n), e.Written(n)
+				break
+			}
+			if what != "" {
+				break
+			}
+		}
+		if what == "" && !fails(s.Checked.Args) {
+			continue
+		}
+		done[s.Tree] = true
+		message := "a row for which the stage fails stops the job"
+		if what != "" {
+			message = fmt.Sprintf("a row for which `%s` fails stops the job", clip(what))
+		}
+		fix := insert(s.Tree.Span, " on_error drop", Unsafe, "add `on_error drop`")
+		if len(s.Tree.Cases) > 0 || len(s.Tree.Steps) > 0 {
+			fix = nil // clauses stand in front of the block
+		}
+		p.Report(at, message, "say what becomes of it: `on_error into NAME`, `on_error drop`, or `on_error fail` if the job should stop", fix)
+	}
+}
+
+// fails reports whether an expression of a stage may fail; it may stand elsewhere, as the argument of a pipe.
+func fails(a *types.StageArgs) bool {
+	found := false
+	look := func(e *types.Expr) {
+		e.Walk(func(x *types.Expr) bool {
+			found = found || x.Fails()
+			return !found
+		})
+	}
+	for _, list := range [][]types.Item{a.Items, a.By, a.Per, a.Post} {
+		for _, it := range list {
+			look(it.Expr)
+		}
+	}
+	for _, c := range a.Aggs {
+		for _, e := range c.Args {
+			look(e)
+		}
+	}
+	for _, b := range a.Branches {
+		look(b.When)
+	}
+	return found
+}
+
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}
+
+// Secrets: options that have the name of one, and texts that look like one.
+var (
+	secretName = regexp.MustCompile(`(?i)(^|_)(password|passwd|passphrase|pwd|secret|token|credentials?|api_?key|access_?key|private_?key|secret_?key|sas)($|_)`)
+	secretText = []*regexp.Regexp{
+		regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@`),                      // a password in a URL
+		regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`),                 // AWS
+		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`),          //
+		regexp.MustCompile(`\b(ghp|gho|ghs|ghu)_[0-9A-Za-z]{36,}\b`),      // GitHub
+		regexp.MustCompile(`\bgithub_pat_[0-9A-Za-z_]{40,}\b`),            //
+		regexp.MustCompile(`\bxox[abprs]-[0-9A-Za-z-]{10,}`),              // Slack
+		regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}\b`),                   // Google
+		regexp.MustCompile(`\bsk_live_[0-9A-Za-z]{20,}`),                  // Stripe
+		regexp.MustCompile(`(?i)\bbearer\s+[0-9A-Za-z._~+/-]{16,}`),       //
+		regexp.MustCompile(`\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.`), // JSON web token
+		regexp.MustCompile(`(?i)[?&;](password|passwd|pwd|secret|token|api_?key|access_?key|sig|signature)=[^&\s{$]+`),
+	}
+)
+
+// secrets: O902. It looks at the text alone: a script that is wrong otherwise has its secrets, too.
+func secrets(p *Pass) {
+	given := map[string]*syntax.Expr{} // constants by their names
+	for _, st := range p.Tree.Stmts {
+		switch st := st.(type) {
+		case *syntax.Let:
+			given[st.Name.Name] = st.Expr
+		case *syntax.Param:
+			if st.Default != nil {
+				given[st.Name.Name] = st.Default
+			}
+		}
+	}
+	done := map[syntax.Pos]bool{}
+	p.calls(func(c *syntax.Call) {
+		for i, a := range c.Args {
+			option := ""
+			if a.Name != nil {
+				option = a.Name.Name
+			}
+			for e, deep := a.Expr, 0; e != nil && deep < 10; deep++ {
+				var next *syntax.Expr
+				for _, t := range e.Tokens {
+					text := ""
+					switch t.Kind {
+					case syntax.KindString, syntax.KindRaw:
+						text = syntax.Unquote(t.Text)
+					case syntax.KindIdent:
+						if len(e.Tokens) == 1 {
+							next = given[t.Text]
+						}
+						continue
+					default:
+						continue
+					}
+					// Of an option with the name of a secret a text that is all there is, so that env("X") stays.
+					if done[t.Span.Start] || !(text != "" && secretName.MatchString(option) && len(e.Tokens) == 1) && !looksSecret(text) {
+						continue
+					}
+					done[t.Span.Start] = true
+					name := variable(c, i, option)
+					with := fmt.Sprintf("env(%q) ?? \"\"", name)
+					if len(e.Tokens) > 1 {
+						with = "(" + with + ")"
+					}
+					p.Report(t.Span, fmt.Sprintf("a secret stands in the options of `%s`", c.Name.Name), fmt.Sprintf("take it from the environment: `env(%q)`", name),
+						replace(t.Span, with, Unsafe, fmt.Sprintf("take it from `env(%q)`", name)))
+				}
+				e = next
+			}
+		}
+	})
+}
+
+func looksSecret(text string) bool {
+	for _, r := range secretText {
+		if r.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// variable is the name of an environment variable for an option of a call.
+func variable(c *syntax.Call, i int, option string) string {
+	if option == "" {
+		option = "url"
+		if i > 0 {
+			option = fmt.Sprint(i + 1)
+		}
+	}
+	return strings.ToUpper(c.Name.Name + "_" + option)
+}
+
+// calls visits the calls of connectors as they are written.
+func (s *Script) calls(visit func(*syntax.Call)) {
+	input := func(i *syntax.Input) {
+		if i != nil && i.Call != nil {
+			visit(i.Call)
+		}
+	}
+	target := func(t *syntax.Target) {
+		if t != nil && t.Call != nil {
+			visit(t.Call)
+		}
+	}
+	stages := func(list []*syntax.Stage) {
+		for _, st := range list {
+			target(st.Target)
+			for _, it := range st.Items {
+				input(it.Input)
+			}
+			for _, c := range st.Clauses {
+				target(c.Target)
+			}
+			for _, c := range st.Cases {
+				target(c.Target)
+			}
+		}
+	}
+	for _, st := range s.Tree.Stmts {
+		switch st := st.(type) {
+		case *syntax.SourceStmt:
+			input(&st.Input)
+			if st.OnError != nil {
+				target(st.OnError.Target)
+			}
+		case *syntax.SinkStmt:
+			if st.Call != nil {
+				visit(st.Call)
+			}
+		case *syntax.Stream:
+			input(st.Pipeline.Input)
+			stages(st.Pipeline.Stages)
+		case *syntax.PipelineStmt:
+			input(st.Pipeline.Input)
+			stages(st.Pipeline.Stages)
+		case *syntax.Pipe:
+			stages(st.Stages)
+		}
+	}
+}
+
+// deadLetters: O903.
+func deadLetters(p *Pass) {
+	if p.Facts == nil {
+		return
+	}
+	f := p.flow()
+	for _, w := range p.Checked.Writes {
+		t := f.targets[w.Pos]
+		if w.Conn == nil || t == nil {
+			continue
+		}
+		place := p.Facts.Writes(w).Place
+		if place == "" {
+			continue
+		}
+		sources := map[*check.Source]bool{}
+		f.letters(w.From, func(s *check.Source) { sources[s] = true })
+		for _, src := range p.Checked.Sources { // in their order
+			if sources[src] && p.Facts.Reads(src).Takes(place) {
+				p.Report(t.Span, fmt.Sprintf("rows of `%s` that failed or came late go to %q, which `%s` reads", src.Name, place, src.Name), "write them where the source does not read", nil)
+				break
+			}
+		}
+	}
+}
+
+// letters calls visit for the sources whose rows, failed or late, are among those of a node.
+func (f *flow) letters(n check.Node, visit func(*check.Source)) {
+	seen := map[check.Node]bool{}
+	var node func(check.Node)
+	stages := map[*check.Stage]bool{}
+	var stage func(*check.Stage)
+	stream := func(s *check.Stream) {
+		for _, feed := range s.Feeds {
+			switch {
+			case feed.Kind == "error" && feed.Source != nil:
+				visit(feed.Source)
+			case (feed.Kind == "error" || feed.Kind == "late") && feed.Stage != nil:
+				f.up(feed.Stage, func(e end) bool {
+					if e.source != nil {
+						visit(e.source)
+					}
+					return true
+				})
+			case feed.Stage != nil:
+				stage(feed.Stage)
+			case feed.Stream != nil:
+				node(check.Node{Stream: feed.Stream})
+			}
+		}
+		node(s.From)
+	}
+	stage = func(s *check.Stage) {
+		if stages[s] {
+			return
+		}
+		stages[s] = true
+		for _, m := range s.More {
+			node(m)
+		}
+		if p, known := f.place[s]; known {
+			node(check.Node{Stream: p.stream})
+		}
+	}
+	node = func(n check.Node) {
+		if n.Stream == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, s := range n.Stream.Stages {
+			stage(s)
+		}
+		stream(n.Stream)
+	}
+	node(n)
+}
+
+// onePlace: O904.
+func onePlace(passes []*Pass) {
+	type place struct{ dir, path string }
+	type output struct {
+		pass *Pass
+		w    *check.Write
+	}
+	first := map[place]output{}
+	for _, p := range passes {
+		if name := strings.ToLower(p.Tree.Source.Name); p.Facts == nil || strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".markdown") {
+			continue // pieces of a text are no jobs
+		}
+		f := p.flow()
+		own := map[place]bool{}
+		for _, w := range p.Checked.Writes {
+			t := f.targets[w.Pos]
+			if w.Conn == nil || t == nil {
+				continue
+			}
+			at := place{folder(p.Tree.Source.Name), p.Facts.Writes(w).Place}
+			if at.path == "" || own[at] {
+				continue
+			}
+			if strings.HasPrefix(at.path, "/") {
+				at.dir = ""
+			}
+			own[at] = true
+			was, known := first[at]
+			if !known {
+				first[at] = output{p, w}
+			} else if was.pass.Tree.Source.Name != p.Tree.Source.Name {
+				p.Report(t.Span, fmt.Sprintf("another job writes to %q, too: %s", at.path, was.w.Pos), "give each job an output of its own", nil)
+			}
+		}
+	}
+}
+
+func folder(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		return name[:i]
+	}
+	return ""
+}
