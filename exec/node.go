@@ -14,17 +14,21 @@ type node struct {
 	op    Operator
 	out   *Out
 	w     types.Instant
-	owes  bool   // Drain has more
-	queue []Item // signals that wait until nothing is owed
-	after []Item // signals to pass on once nothing is owed
-	sink  bool   // also finished when the run is stopped
-	done  bool   // wants nothing more
+	owes  bool                  // Drain has more
+	queue []Item                // signals that wait until nothing is owed
+	after []Item                // signals to pass on once nothing is owed
+	sink  bool                  // also finished when the run is stopped
+	done  bool                  // wants nothing more
+	seen  func(in int, it Item) // is told what the operator is given; nil: nobody. See Job.Step
 }
 
 // process hands rows to the operator. Once the task has failed it does nothing.
 func (n *node) process(in int, b *vec.Batch, fail *error) {
 	if *fail != nil || n.done {
 		return
+	}
+	if n.seen != nil {
+		n.seen(in, Item{Kind: Rows, Batch: b})
 	}
 	if err := n.op.Process(in, b, n.out); err != nil && *fail == nil {
 		*fail = err
@@ -54,13 +58,16 @@ func (n *node) signal(it Item, fail *error) {
 		return
 	case it.Kind == Watermark:
 		n.w = it.W
+		n.see(it)
 		err = n.op.Advance(it.W, n.out)
 	case it.Kind == End && it.N == 0 && n.w != types.MaxInstant:
 		n.queue = append([]Item{it}, n.queue...)
 		it = Item{Kind: Watermark, W: types.MaxInstant}
 		n.w = it.W
+		n.see(it)
 		err = n.op.Advance(it.W, n.out)
 	case it.Kind == End && (it.N == 0 || n.sink):
+		n.see(it)
 		err = n.op.Finish(n.out)
 	}
 	if err == nil && (it.Kind == Watermark || it.Kind == End) {
@@ -80,6 +87,12 @@ func (n *node) signal(it Item, fail *error) {
 	}
 	n.pass(it)
 	n.next(fail)
+}
+
+func (n *node) see(it Item) {
+	if n.seen != nil {
+		n.seen(0, it)
+	}
 }
 
 // next handles the signals that waited.

@@ -47,6 +47,7 @@ type Task struct {
 	mayEnd  bool          // a Satisfier stands somewhere behind the head
 	again   types.Instant // when a source that had nothing is polled again; 0: not by the clock
 	paused  *atomic.Bool  // of the run
+	atOnce  int           // rows that a step takes; 0: as many as are done in a millisecond
 	stop    atomic.Bool
 	drain   atomic.Bool
 	// finished is called once, when the task has come to its end.
@@ -85,12 +86,12 @@ func (t *Task) Step() (Progress, error) {
 	if t.ordered.Load() {
 		t.obey()
 	}
-	writing := t.snaps.write(t)
+	t.snaps.write(t)
 	p := t.step()
 	if t.fail != nil {
 		return Finished, t.fail
 	}
-	if writing && p != Worked {
+	if len(t.snaps.writing) > 0 && p != Worked { // also what the step has begun
 		return Worked, nil
 	}
 	return p, nil
@@ -101,6 +102,11 @@ func (t *Task) step() Progress {
 		t.snaps.standing(t)
 		return Waiting
 	}
+	return t.move()
+}
+
+// move does the step of a task that is not paused.
+func (t *Task) move() Progress {
 	if t.fail != nil || t.snaps.final || t.full() {
 		return Waiting
 	}
@@ -147,6 +153,9 @@ func (t *Task) step() Progress {
 
 // rows returns how many rows the next step may take.
 func (t *Task) rows() int {
+	if t.atOnce > 0 {
+		return t.atOnce
+	}
 	if t.env.StepRows != nil {
 		return t.env.StepRows()
 	}

@@ -71,6 +71,9 @@ func (l *Launched) Store() *checkpoint.Store {
 	return l.store
 }
 
+// Compiled is the script as it runs: at another width than it was compiled for, if its checkpoint is of such a run.
+func (l *Launched) Compiled() *Compiled { return l.script.Compiled }
+
 func (l *Launched) setStore(s *checkpoint.Store) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -79,7 +79,7 @@ func fork(s *Session, a *Args) error {
 		if err := checkpoint.Fork(s.env().FS, f.Dir, i.ID, dir, checkpoint.Options{}); err != nil {
 			return err
 		}
-		j, err := s.start(name, text, s.opts.Plan, planner.Launch{Dir: dir, From: fmt.Sprint(i.ID), NewOutputs: true})
+		j, err := s.start(name, text, s.opts.Plan, planner.Launch{Dir: dir, From: fmt.Sprint(i.ID), NewOutputs: true}, false)
 		if err != nil {
 			os.RemoveAll(dir)
 			return forkError(err)

@@ -17,7 +17,7 @@ import (
 )
 
 var _ = command(Command{
-	Name: "restore", Args: "[ID|PATH] [as NAME] [--allow-dropped STAGE] [-y] [-j JOB]", Group: "time travel", Most: 3,
+	Name: "restore", Args: "[ID|PATH] [as NAME] [--allow-dropped STAGE] [--pause] [-y] [-j JOB]", Group: "time travel", Most: 3,
 	Summary: "start a job from a checkpoint, with the script as it is now, after a list of what fits",
 	Text: "It says first which state is taken, what is dropped and what begins empty, and asks. ID is a checkpoint of a job that does not run, of this session or an earlier one: " +
 		"the job goes on from there with its folder and its outputs. PATH is the folder of another job, PATH#ID one of its checkpoints, without ID the newest: " +
@@ -25,6 +25,7 @@ var _ = command(Command{
 		"A job that runs is taken back by .rollback.",
 	Flags: []Flag{
 		{"--allow-dropped", "STAGE", "drop the state of STAGE if it does not fit the script any more; may be given several times"},
+		{"--pause", "", "the job stands still at first; .resume lets it go on"},
 		{"-y", "", "do not ask"},
 		jobFlag,
 	},
@@ -42,6 +43,7 @@ type restoring struct {
 	m      *checkpoint.Manifest
 	fits   *planner.Fits
 	undone []exec.Undone
+	paused bool
 	// other tells that the checkpoint is that of another job.
 	other bool
 }
@@ -60,7 +62,7 @@ func restore(s *Session, a *Args) error {
 	if name != "" && !jobName.MatchString(name) {
 		return a.Usage("%q cannot be the name of a job: it is also that of a folder, and takes a letter, then letters, digits, _ and -", name)
 	}
-	r := &restoring{name: name, launch: planner.Launch{AllowDropped: a.All("--allow-dropped")}}
+	r := &restoring{name: name, paused: a.Has("--pause"), launch: planner.Launch{AllowDropped: a.All("--allow-dropped")}}
 	dir, id, other := pathOf(what)
 	if !other && name != "" {
 		return a.Usage("a job that goes on from its own checkpoint keeps its name; `as` goes with the folder of another job, .fork starts a second one")
@@ -288,7 +290,7 @@ func (r *restoring) refused() error {
 
 func (r *restoring) start(s *Session) error {
 	if !r.other {
-		j, err := s.start(r.name, s.script.text(), s.opts.Plan, r.launch)
+		j, err := s.start(r.name, s.script.text(), s.opts.Plan, r.launch, r.paused)
 		if err != nil {
 			return startError(err)
 		}
@@ -298,7 +300,7 @@ func (r *restoring) start(s *Session) error {
 	if err := checkpoint.Fork(s.env().FS, r.folder.Dir, r.info.ID, r.launch.Dir, checkpoint.Options{}); err != nil {
 		return err
 	}
-	j, err := s.start(r.name, s.script.text(), s.opts.Plan, r.launch)
+	j, err := s.start(r.name, s.script.text(), s.opts.Plan, r.launch, r.paused)
 	if err != nil {
 		os.RemoveAll(r.launch.Dir)
 		return startError(err)

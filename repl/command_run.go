@@ -16,7 +16,7 @@ import (
 )
 
 var _ = command(Command{
-	Name: "run", Args: "[NAME] [--fresh] [--from ID] [--allow-dropped STAGE] [--set PARAM=VALUE]", Group: "jobs", Most: 1,
+	Name: "run", Args: "[NAME] [--fresh] [--from ID] [--allow-dropped STAGE] [--set PARAM=VALUE] [--pause]", Group: "jobs", Most: 1,
 	Summary: "start the pipelines that write into something as a background job",
 	Text: "The job takes checkpoints in .ebb/NAME (.ebb/repl in a session without a file) unless the script sets checkpoint.dir. It goes on " +
 		"from the newest one if there is one. What is defined later does not touch a job that runs.",
@@ -25,6 +25,7 @@ var _ = command(Command{
 		{"--from", "ID", "go on from the checkpoint with this number or name, or -N for the N-th before the newest"},
 		{"--allow-dropped", "STAGE", "drop the state of STAGE if it does not fit the script any more; may be given several times"},
 		{"--set", "PARAM=VALUE", "value of a param, for this job; may be given several times"},
+		{"--pause", "", "the job stands still at first; .step lets it go on row by row, .resume as ever"},
 	},
 	Complete: func(s *Session, _ []string) []string { return s.jobNames() },
 	Run:      runJob,
@@ -58,7 +59,7 @@ func runJob(s *Session, a *Args) error {
 		}
 		plan.Set[k] = v
 	}
-	j, err := s.start(name, s.script.text(), plan, planner.Launch{Fresh: a.Has("--fresh"), From: a.Flags["--from"], AllowDropped: a.All("--allow-dropped")})
+	j, err := s.start(name, s.script.text(), plan, planner.Launch{Fresh: a.Has("--fresh"), From: a.Flags["--from"], AllowDropped: a.All("--allow-dropped")}, a.Has("--pause"))
 	if err != nil {
 		return startError(err)
 	}
@@ -115,5 +116,8 @@ func (j *sessionJob) begins() string {
 		keeps = "; checkpoints go to " + dir
 	}
 	out.WriteString(fmt.Sprintf("%s %s%s", j, from, keeps))
+	if j.State() == job.Paused {
+		out.WriteString("; it stands still until .resume")
+	}
 	return out.String()
 }

@@ -35,6 +35,7 @@ type sessionJob struct {
 	quit     chan struct{} // closed when nobody is to be told of the job any more
 	warned   bool          // that the session's script is no longer the job's
 	origin   *origin       // of a fork
+	stepped  string        // the stage that .step was at last
 }
 
 func (j *sessionJob) String() string { return fmt.Sprintf("job %d (%s)", j.number, j.called) }
@@ -103,8 +104,8 @@ func (s *Session) jobNames() []string {
 	return out
 }
 
-// start runs a script as a job. A job of that name that has ended gives its number to the new one.
-func (s *Session) start(name, text string, plan planner.Options, launch planner.Launch) (*sessionJob, error) {
+// start runs a script as a job, which stands still if it is to be paused. A job of that name that has ended gives its number to the new one.
+func (s *Session) start(name, text string, plan planner.Options, launch planner.Launch, paused bool) (*sessionJob, error) {
 	env := s.env()
 	env.Stdout = s.Screen
 	c, diags, err := planner.Compile(name+".ebb", text, s.lib, env, plan)
@@ -127,7 +128,7 @@ func (s *Session) start(name, text string, plan planner.Options, launch planner.
 	}
 	launch.Engine = s.opts.Version
 	launch.Owner = checkpoint.ThisProcess(time.Now().UnixNano(), "ebb "+strings.Join(os.Args[1:], " "))
-	if j.Job, err = s.launch(job.Options{Name: name + ".ebb", Text: text, Plan: plan, Launch: launch, Lib: s.lib, Env: env}); err != nil {
+	if j.Job, err = s.launch(job.Options{Name: name + ".ebb", Text: text, Plan: plan, Launch: launch, Lib: s.lib, Env: env, Paused: paused}); err != nil {
 		return nil, err
 	}
 	s.held.Lock()
@@ -278,7 +279,7 @@ func (s *Session) Close() error {
 			go func() { gone <- j.Stop() }()
 			select {
 			case err := <-gone:
-				if err != nil {
+				if err != nil && j.State() != job.Finished { // by itself, meanwhile
 					errs[i] = fmt.Errorf("%s: %w", j, err)
 				}
 			case <-time.After(stopTime):
@@ -288,7 +289,7 @@ func (s *Session) Close() error {
 	}
 	wg.Wait()
 	for i, j := range jobs {
-		if errs[i] == nil {
+		if errs[i] == nil && j.State() != job.Finished {
 			s.Screen.Note(j.left())
 		}
 	}

@@ -138,8 +138,13 @@ func (f *Folder) PrintDiffRows(p *Printer, ms [2]*checkpoint.Manifest, word, whe
 	if err != nil {
 		return err
 	}
-	d := differ(both[0], both[1])
-	s := types.NewSchema(append([]types.Field{{Name: "_diff", Type: types.T(types.String)}}, both[0].Rows.Fields...)...)
+	s, b := differ(both[0], both[1]).batch(both[0].Rows)
+	return p.where(where, s, b)
+}
+
+// batch makes rows of the changes, with a word before each.
+func (d *changes) batch(of types.Schema) (types.Schema, *vec.Batch) {
+	s := types.NewSchema(append([]types.Field{{Name: "_diff", Type: types.T(types.String)}}, of.Fields...)...)
 	builders := make([]*vec.Builder, len(s.Fields))
 	for i, x := range s.Fields {
 		builders[i] = vec.NewBuilder(x.Type)
@@ -154,7 +159,7 @@ func (f *Folder) PrintDiffRows(p *Printer, ms [2]*checkpoint.Manifest, word, whe
 	for _, x := range builders {
 		b.Cols = append(b.Cols, x.Column())
 	}
-	return p.where(where, s, b)
+	return s, b
 }
 
 var diffFields = []field{{"what", types.String, nil}, {"name", types.String, nil}, {"before", types.Int, nil}, {"after", types.Int, nil},

@@ -12,10 +12,11 @@ import (
 
 // look is a checkpoint with its script compiled, to read states with the operators that wrote them.
 type look struct {
-	f *Folder
-	m *checkpoint.Manifest
-	c *planner.Compiled
-	g *exec.Graph
+	f    *Folder // nil: of a job that runs
+	m    *checkpoint.Manifest
+	c    *planner.Compiled
+	g    *exec.Graph
+	read func(checkpoint.Ref) ([]byte, error)
 }
 
 // look compiles the script of a checkpoint as its run did.
@@ -29,7 +30,7 @@ func (f *Folder) look(m *checkpoint.Manifest) (*look, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the script of checkpoint %d in %s: %w", m.ID, f.Dir, err)
 	}
-	return &look{f, m, c, c.Graph(stdlib.New(), env)}, nil
+	return &look{f, m, c, c.Graph(stdlib.New(), env), f.Read}, nil
 }
 
 // enter goes where the paths of a run are right, or refuses to leave.

@@ -37,7 +37,7 @@ func (l *look) outputSizes() (sizes map[string]int64, still bool, err error) {
 	}
 	env := exec.OS().ReadOnly()
 	g := l.c.Graph(stdlib.New(), env)
-	before, err := g.UndoSinks(l.m, l.f.Read, "", nil)
+	before, err := g.UndoSinks(l.m, l.read, "", nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -45,7 +45,7 @@ func (l *look) outputSizes() (sizes map[string]int64, still bool, err error) {
 	for _, o := range before {
 		had[o.Output] = size(o.Output)
 	}
-	done, err := g.UndoSinks(l.m, l.f.Read, "", nil)
+	done, err := g.UndoSinks(l.m, l.read, "", nil)
 	if err != nil {
 		return nil, false, err
 	}

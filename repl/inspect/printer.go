@@ -38,6 +38,9 @@ func (p *Printer) rows(s types.Schema, batches ...*vec.Batch) error {
 	return written(view.Print(p.Out, o, s, batches...))
 }
 
+// Rows prints batches of one schema.
+func (p *Printer) Rows(s types.Schema, batches ...*vec.Batch) error { return p.rows(s, batches...) }
+
 // written is the error of writing to the standard output; that nobody reads it any more is none.
 func written(err error) error {
 	if err == nil || errors.Is(err, exec.ErrReaderGone) || errors.Is(err, syscall.EPIPE) {

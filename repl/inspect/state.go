@@ -72,14 +72,14 @@ type stateRows struct {
 
 // state reads the state of a stage, of all its tasks.
 func (l *look) state(id string) (*stateRows, error) {
-	out, err := l.read(id)
+	out, err := l.rowsOf(id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the state of %s in checkpoint %d: %w", id, l.m.ID, err)
 	}
 	return out, nil
 }
 
-func (l *look) read(id string) (*stateRows, error) {
+func (l *look) rowsOf(id string) (*stateRows, error) {
 	st, ok := l.c.Stateful(l.g, id)
 	if !ok {
 		return nil, errors.New("it is no stage; `ebb checkpoint show` says how much it holds")
@@ -140,7 +140,7 @@ func (l *look) load(n *exec.Node) (ops []exec.Operator, err error) {
 				return nil, errors.New("this version of ebb keeps no state there")
 			}
 			for _, ref := range saved.Blocks {
-				data, err := l.f.Read(ref)
+				data, err := l.read(ref)
 				if err != nil {
 					return nil, err
 				}

@@ -44,6 +44,7 @@ type Options struct {
 	Launch planner.Launch
 	Lib    *stdlib.Catalog
 	Env    *exec.Env // of the session: each run of the job gets a copy with totals of its own
+	Paused bool      // it stands still until Resume
 }
 
 // A Job is a script that runs in the background. Its methods may be called from any goroutine; those that change what it
@@ -90,7 +91,7 @@ func (e *ScriptError) Error() string {
 // planner.Compiled.Launch and exec.Start.
 func Start(ctx context.Context, o Options) (*Job, error) {
 	j := &Job{ctx: ctx, o: o}
-	if err := j.launch(o.Launch); err != nil {
+	if err := j.launchAs(o.Launch, o.Paused); err != nil {
 		return nil, err
 	}
 	return j, nil
