@@ -36,6 +36,7 @@ func check(script *syntax.Script, found []syntax.Diagnostic, env Env, opts Optio
 	for _, f := range slices.Backward(c.order) { // so that what is defined twice is an error of the file that uses the other
 		c.collect(f, f == main)
 	}
+	c.used(main)
 	c.values()
 	c.functions(main)
 	c.findWriters()

@@ -53,6 +53,7 @@ type unit struct {
 	script *syntax.Script
 	rank   int
 	uses   []*unit
+	by     map[*syntax.Use]*unit
 	sees   map[*unit]bool // all files that it uses, directly or not, and itself
 	consts map[string]*types.Expr
 	fns    map[string]*fn

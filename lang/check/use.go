@@ -26,6 +26,7 @@ func (c *checker) load(script *syntax.Script) *unit {
 				continue
 			}
 			f.uses = append(f.uses, used)
+			f.by[u] = used
 			if fresh {
 				walk(used)
 				continue
@@ -63,7 +64,7 @@ func (f *unit) see(used *unit) {
 func (c *checker) enter(script *syntax.Script) *unit {
 	whole := *script
 	whole.Stmts = slices.DeleteFunc(slices.Clone(script.Stmts), func(s syntax.Stmt) bool { return s == nil })
-	f := &unit{src: script.Source, script: &whole, rank: len(c.order), sees: map[*unit]bool{}, consts: map[string]*types.Expr{}, fns: map[string]*fn{}}
+	f := &unit{src: script.Source, script: &whole, rank: len(c.order), sees: map[*unit]bool{}, by: map[*syntax.Use]*unit{}, consts: map[string]*types.Expr{}, fns: map[string]*fn{}}
 	c.order = append(c.order, f)
 	c.files[filepath.Clean(f.src.Name)] = f
 	return f

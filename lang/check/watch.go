@@ -16,6 +16,9 @@ type Watch struct {
 	// Stage gets each stage, once for each use, and the text that it stands in. made.In and made.Out are its rows; a stage that
 	// ends its pipeline has no Out.
 	Stage func(src *syntax.Source, s *syntax.Stage, made *Stage)
+	// Use gets each `use` of the script itself that could be read: what the statements of that file define, and what it has
+	// from the files that it uses, by name: param, let, fn, pipe, source, sink or stream.
+	Use func(u *syntax.Use, own, further map[string]string)
 }
 
 // Seen is an expression as the checker understood it.
@@ -36,6 +39,26 @@ func (s *Seen) Operator(n ast.Node) syntax.Span { return s.t.text.span(n.Locatio
 
 // Written is the text of a node as it stands in the script.
 func (s *Seen) Written(n ast.Node) string { return s.Expr.Source.Slice(s.Span(n)) }
+
+// used tells who watches of the files that the script uses.
+func (c *checker) used(main *unit) {
+	if w := c.opts.Watch; w == nil || w.Use == nil {
+		return
+	}
+	for u, f := range main.by {
+		own, further := map[string]string{}, map[string]string{}
+		for _, d := range c.decls {
+			switch {
+			case d.name == "" || d.stmt == nil:
+			case d.file == f:
+				own[d.name] = d.kind
+			case f.sees[d.file]:
+				further[d.name] = d.kind
+			}
+		}
+		c.opts.Watch.Use(u, own, further)
+	}
+}
 
 // seen tells who watches of an expression that is right.
 func (t *typer) seen() {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -150,8 +151,8 @@ func (r *reading) text(n ast.Node) string {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		if t.Kind == syntax.KindQuoted {
-			b.WriteString(types.QuoteName(tokenName(t)))
+		if name := tokenName(t); t.Kind == syntax.KindQuoted && plainName(name) {
+			b.WriteString(name)
 		} else {
 			b.WriteString(t.Text)
 		}
@@ -168,6 +169,14 @@ func tokenName(t syntax.Token) string {
 	}
 	return t.Text
 }
+
+// plainName reports whether a name in quotes needs none.
+func plainName(name string) bool {
+	tokens, _ := syntax.Lex(syntax.NewSource("", name))
+	return len(tokens) > 0 && tokens[0].Kind == syntax.KindIdent && tokens[0].Text == name && !slices.Contains(operatorWords, name)
+}
+
+var operatorWords = []string{"and", "or", "not", "in", "matches", "contains", "startsWith", "endsWith", "if", "else", "let", "true", "false", "nil"}
 
 // short is a node for a message: in one line, without comments, and not too long.
 func (r *reading) short(n ast.Node) string {

@@ -16,8 +16,13 @@ type Script struct {
 	Errors  []check.Diagnostic // of the parser and the checker
 	Exprs   []*check.Seen      // of this text, once for each use
 	Stages  []Stage            // of this text, once for each use
+	Uses    map[*syntax.Use]Used
 	Facts   Facts
 }
+
+// Used is what a used file defines, and what it has from the files that it uses: param, let, fn, pipe, source, sink or stream,
+// by name.
+type Used struct{ Own, Further map[string]string }
 
 // Stage is a use of a stage: as it is written, and as it is understood.
 type Stage struct {
@@ -91,7 +96,7 @@ func (p *Pass) Report(at syntax.Span, message, help string, fix *Fix) {
 // script; it may be nil. Lint does the rest: rules across scripts, what is chosen, what is suppressed.
 func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*Script, []Finding) {
 	tree, broken := syntax.Parse(name, text)
-	s := &Script{Tree: tree}
+	s := &Script{Tree: tree, Uses: map[*syntax.Use]Used{}}
 	var wrong []check.Diagnostic
 	s.Checked, wrong = check.Check(tree, env, check.Options{Set: standIns(tree), Watch: &check.Watch{
 		Expr: func(e *check.Seen) {
@@ -104,6 +109,7 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 				s.Stages = append(s.Stages, Stage{t, made})
 			}
 		},
+		Use: func(u *syntax.Use, own, further map[string]string) { s.Uses[u] = Used{own, further} },
 	}})
 	for _, d := range broken {
 		s.Errors = append(s.Errors, check.Diagnostic{Diagnostic: d, Source: tree.Source})
