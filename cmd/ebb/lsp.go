@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ebb-lang/ebb/cmd/ebb/langserver"
+	"github.com/ebb-lang/ebb/lang/lint"
 )
 
 func lspCommand() *cobra.Command {
@@ -19,7 +21,7 @@ func lspCommand() *cobra.Command {
 		Args:              noMoreThan(0, "no arguments"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			if err := langserver.Serve(context.Background(), os.Stdin, os.Stdout, version); err != nil {
+			if err := langserver.Serve(context.Background(), os.Stdin, os.Stdout, langserver.Options{Version: version, Choice: choiceOf}); err != nil {
 				return &status{exitFailed, err}
 			}
 			return nil
@@ -28,4 +30,14 @@ func lspCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "taken because many editors give it; nothing else is spoken")
 	cmd.Flags().MarkHidden("stdio")
 	return cmd
+}
+
+// choiceOf is what the configuration nearest to a script says about findings. One that is wrong says nothing: `ebb lint`
+// tells what is wrong with it.
+func choiceOf(path string) lint.Choice {
+	c, err := nearestConfig(filepath.Dir(path), map[string]*foundConfig{})
+	if err != nil || c == nil {
+		return lint.Choice{}
+	}
+	return c.For(c.relative(path))
 }

@@ -541,6 +541,34 @@ func TestLSPActions(t *testing.T) {
 	}
 }
 
+func TestLSPFormat(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t, lspFiles())
+	e.open("f.ebb", "let a   =  1\r\nlet b = 2\r\n")
+	var edits []struct {
+		Range   foundRange
+		NewText string
+	}
+	e.call("textDocument/formatting", object{"textDocument": object{"uri": e.uri("f.ebb")}, "options": object{"tabSize": 4}}, &edits)
+	require.Len(t, edits, 1)
+	require.Equal(t, "let a = 1\r\n", edits[0].NewText)
+	require.Equal(t, "0,0", edits[0].Range.String())
+}
+
+// What ebb.toml does not want is not shown.
+func TestLSPConfig(t *testing.T) {
+	t.Parallel()
+	files := lspFiles()
+	const script = "// lint:ignore T401 nothing\ncsv(\"orders.csv\") |> where amount > 1\n"
+	e := newEditor(t, files)
+	e.open("c.ebb", script)
+	require.Equal(t, "L001", e.diagnostics("c.ebb", 1).codes())
+	files["ebb.toml"] = "[lint]\nignore = [\"L\"]\n"
+	e = newEditor(t, files)
+	e.open("c.ebb", script)
+	require.Empty(t, e.diagnostics("c.ebb", 1).codes())
+}
+
 func TestLSPSemanticTokens(t *testing.T) {
 	t.Parallel()
 	e := newEditor(t, lspFiles())

@@ -23,24 +23,36 @@ type Result struct {
 	Found []Finding // what is chosen and not suppressed, in the order of the text
 }
 
-// Lint looks at texts, each by itself and all of them together. The results are in the order of the texts.
-func Lint(texts []Text) []Result {
-	results := make([]Result, len(texts))
+// spread calls f with the numbers below n, some at a time.
+func spread(n int, f func(i int)) {
 	var wait sync.WaitGroup
 	next := make(chan int)
-	for range min(runtime.GOMAXPROCS(0), len(texts)) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		wait.Go(func() {
 			for i := range next {
-				t := texts[i]
-				results[i].Script, results[i].Found = Look(t.Name, t.Text, t.Env, t.Facts)
+				f(i)
 			}
 		})
 	}
-	for i := range texts {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	wait.Wait()
+}
+
+// Lint looks at texts, each by itself and all of them together. The results are in the order of the texts.
+func Lint(texts []Text) []Result {
+	results := make([]Result, len(texts))
+	look := func(i int) {
+		t := texts[i]
+		results[i].Script, results[i].Found = Look(t.Name, t.Text, t.Env, t.Facts)
+	}
+	if len(texts) == 1 {
+		look(0) // on the goroutine of the caller, who may want to survive it
+	} else {
+		spread(len(texts), look)
+	}
 
 	var scripts []*Script
 	of := map[*syntax.Source]int{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/planner"
 )
 
 // document is an open document at one version. All but what is under its lock is immutable: a change makes a new one.
@@ -108,7 +109,11 @@ func (d *document) look() *analysis {
 	if d.seen == nil {
 		w := d.world()
 		a := &analysis{doc: d, reads: w.reads}
-		a.Result = lint.Lint([]lint.Text{{Name: d.path, Text: d.text.raw, Env: w}})[0]
+		t := lint.Text{Name: d.path, Text: d.text.raw, Env: w, Facts: planner.Facts(d.s.lib, w.Env)}
+		if d.s.opts.Choice != nil {
+			t.Choice = d.s.opts.Choice(d.path)
+		}
+		a.Result = lint.Lint([]lint.Text{t})[0]
 		a.waiting = w.waiting
 		a.tokens, _ = syntax.Lex(a.Tree.Source)
 		d.seen = a

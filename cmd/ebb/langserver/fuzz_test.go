@@ -40,6 +40,7 @@ func askAll(t *testing.T, s *Server, raw string, at int) {
 	check(rename(ctx, s, d, renameParams{p, "another"}))
 	check(documentSymbols(ctx, s, d, p.documentParams))
 	check(semanticTokensOf(ctx, s, d, p.documentParams))
+	check(formatting(ctx, s, d, p.documentParams))
 	check(codeActions(ctx, s, d, codeActionParams{documentParams: p.documentParams, Range: d.text.whole()}))
 }
 
@@ -63,7 +64,7 @@ func FuzzEdits(f *testing.F) {
 	for i, text := range seeds(f) {
 		f.Add(text, uint16(i*37), uint16(3), "|> where ")
 	}
-	s := New("test")
+	s := New(Options{})
 	f.Fuzz(func(t *testing.T, text string, at, n uint16, by string) {
 		if len(text) > 4000 || len(by) > 100 || strings.Contains(text, "csv(\"/") {
 			t.Skip()
@@ -76,7 +77,7 @@ func FuzzEdits(f *testing.F) {
 
 // Every place of every example, and with every statement cut off there.
 func TestEveryPlace(t *testing.T) {
-	s := New("test")
+	s := New(Options{})
 	for _, text := range seeds(t) {
 		tokens, _ := syntax.Lex(&syntax.Source{Text: text})
 		step := max(1, len(tokens)/12)

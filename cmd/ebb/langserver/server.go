@@ -18,13 +18,14 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
 // Server answers one editor.
 type Server struct {
 	lib     *stdlib.Catalog
-	version string
+	opts    Options
 	conn    *jsonrpc2.Conn
 	sources *sources
 
@@ -47,10 +48,16 @@ const (
 	exited
 )
 
+// Options are what the program says about its server.
+type Options struct {
+	Version string
+	Choice  func(path string) lint.Choice // the findings that the configuration of a script wants; nil: all
+}
+
 // Serve speaks with an editor until it says goodbye or its end of the streams is closed. It returns an error if the editor
-// went without a goodbye. version is what the server calls itself.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) error {
-	s := New(version)
+// went without a goodbye.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	s := New(o)
 	stream := jsonrpc2.NewBufferedStream(pipe{in, out}, jsonrpc2.VSCodeObjectCodec{})
 	ready := make(chan struct{})
 	s.conn = jsonrpc2.NewConn(ctx, stream, handler{s, ready}, jsonrpc2.SetLogger(log.New(os.Stderr, "ebb lsp: ", 0)))
@@ -68,8 +75,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, version string) err
 }
 
 // New returns a server that speaks with nobody yet.
-func New(version string) *Server {
-	s := &Server{lib: stdlib.New(), version: version, open: map[string]*document{}, running: map[jsonrpc2.ID]context.CancelFunc{}}
+func New(o Options) *Server {
+	s := &Server{lib: stdlib.New(), opts: o, open: map[string]*document{}, running: map[jsonrpc2.ID]context.CancelFunc{}}
 	s.sources = &sources{known: map[string]*lookedAt{}, late: s.sourceKnown}
 	return s
 }
@@ -136,6 +143,7 @@ var requests = map[string]request{
 	"textDocument/documentSymbol":      about(documentSymbols),
 	"textDocument/semanticTokens/full": about(semanticTokensOf),
 	"textDocument/codeAction":          about(codeActions),
+	"textDocument/formatting":          about(formatting),
 }
 
 var notifications = map[string]func(s *Server, params json.RawMessage) error{
@@ -309,20 +317,21 @@ func (s *Server) initialize(raw json.RawMessage) (any, error) {
 	}
 	s.setState(initialized)
 	return map[string]any{
-		"serverInfo": map[string]string{"name": "ebb", "version": s.version},
+		"serverInfo": map[string]string{"name": "ebb", "version": s.opts.Version},
 		"capabilities": map[string]any{
-			"positionEncoding":          "utf-16",
-			"textDocumentSync":          map[string]any{"openClose": true, "change": 2, "save": true},
-			"hoverProvider":             true,
-			"completionProvider":        map[string]any{"triggerCharacters": []string{">", "(", ".", "\"", "/", ":"}, "resolveProvider": true},
-			"signatureHelpProvider":     map[string]any{"triggerCharacters": []string{"(", ","}},
-			"definitionProvider":        true,
-			"referencesProvider":        true,
-			"documentHighlightProvider": true,
-			"renameProvider":            map[string]any{"prepareProvider": true},
-			"documentSymbolProvider":    true,
-			"codeActionProvider":        map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},
-			"semanticTokensProvider":    map[string]any{"full": true, "legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}},
+			"positionEncoding":           "utf-16",
+			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": true},
+			"hoverProvider":              true,
+			"completionProvider":         map[string]any{"triggerCharacters": []string{">", "(", ".", "\"", "/", ":"}, "resolveProvider": true},
+			"signatureHelpProvider":      map[string]any{"triggerCharacters": []string{"(", ","}},
+			"definitionProvider":         true,
+			"referencesProvider":         true,
+			"documentHighlightProvider":  true,
+			"renameProvider":             map[string]any{"prepareProvider": true},
+			"documentSymbolProvider":     true,
+			"documentFormattingProvider": true,
+			"codeActionProvider":         map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},
+			"semanticTokensProvider":     map[string]any{"full": true, "legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}},
 		},
 	}, nil
 }
