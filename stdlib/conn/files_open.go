@@ -239,7 +239,11 @@ func (in *input) start(compression string, env *exec.Env, pass bool, enough func
 		return false, err
 	}
 	defer r.Close()
-	text := make([]byte, 0, 256<<10)
+	room := int64(256 << 10)
+	if in.size >= 0 {
+		room = min(room, in.size+512) // most files that scripts are tried on are small
+	}
+	text := make([]byte, 0, room)
 	for {
 		n, err := r.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]
