@@ -33,8 +33,8 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, groups, c.Group, ".%s is of a group of .help", c.Name)
 	}
 	for name, want := range map[string]string{
-		"where": "rows", "csv": "options", "count": "count", "N150": "N150: ", "n100": "N100: an unknown stream or source", "[P001]": "P001: a single",
-		".quit": "usage", "quit": ".quit", "catalog": "Connectors", "codes": "  P099  too many errors",
+		"where": "rows", "csv": "options", "count": "count", "N150": "N150 ", "n100": "N100 unknown-stream-or-source\n\nError. An unknown stream", "[P001]": "P001 single-pipe",
+		".quit": "usage", "quit": ".quit", "catalog": "Connectors", "codes": "P099  error          Too many errors.",
 	} {
 		out, err := on(t, 0, ".help "+name)
 		require.NoError(t, err, name)

@@ -2,14 +2,12 @@ package repl
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -28,7 +26,7 @@ func Topics(lib *stdlib.Catalog) []string {
 		out = append(out, "."+c.Name)
 	}
 	out = append(out, lib.AllNames()...)
-	return append(out, slices.Sorted(maps.Keys(codes()))...)
+	return append(out, lint.Codes()...)
 }
 
 // Help explains a name: a command with or without its dot, a stage, connector, aggregate or function, or the code of a
@@ -42,8 +40,8 @@ func Help(lib *stdlib.Catalog, name string) (string, error) {
 		parts = append(parts, text)
 	}
 	code := strings.ToUpper(strings.Trim(name, "[]"))
-	if text := codes()[code]; text != "" {
-		parts = append(parts, fmt.Sprintf("%s: %s\n", code, text))
+	if r := lint.Find(code); r != nil {
+		parts = append(parts, lint.Explain(r))
 	}
 	if parts == nil {
 		hint := ""
@@ -63,24 +61,8 @@ func suggest(name string, topics []string) string {
 	return syntax.Suggest("."+name, topics)
 }
 
-// codes are the codes of all diagnostics with what they mean.
-func codes() map[string]string {
-	all := maps.Clone(check.Codes)
-	for c, text := range syntax.Codes {
-		all[string(c)] = text
-	}
-	return all
-}
-
 // codeIndex lists the codes, a line each.
-func codeIndex() string {
-	var s strings.Builder
-	all := codes()
-	for _, c := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(&s, "  %s  %s\n", c, all[c])
-	}
-	return s.String()
-}
+func codeIndex() string { return lint.Index() }
 
 // commandIndex lists the commands by group, a line each.
 func commandIndex() string {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/repl"
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
 func docCommand() *cobra.Command {
-	var markdown, commands bool
+	var markdown, commands, rules bool
 	cmd := &cobra.Command{
 		Use:   "doc [NAME]",
 		Short: "Show what the language offers: all of it, or one function, aggregate, stage, connector, error code or command of the session",
@@ -28,6 +29,10 @@ func docCommand() *cobra.Command {
 				_, err := os.Stdout.WriteString(repl.Manual())
 				return err
 			}
+			if rules {
+				_, err := os.Stdout.WriteString(lint.Manual())
+				return err
+			}
 			if len(args) == 0 {
 				_, err := os.Stdout.WriteString(lib.Index())
 				return err
@@ -42,6 +47,7 @@ func docCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "the whole reference manual as Markdown")
 	cmd.Flags().BoolVar(&commands, "session", false, "the commands of the session as Markdown")
-	cmd.MarkFlagsMutuallyExclusive("markdown", "session")
+	cmd.Flags().BoolVar(&rules, "lint", false, "the rules of the linter as Markdown")
+	cmd.MarkFlagsMutuallyExclusive("markdown", "session", "lint")
 	return cmd
 }

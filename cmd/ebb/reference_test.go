@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/repl"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -56,7 +57,7 @@ func fixtures(t *testing.T) string {
 	return dir
 }
 
-// TestReferenceIsUpToDate compares docs/reference.md and docs/repl.md with what the definitions say.
+// TestReferenceIsUpToDate compares docs/reference.md, docs/repl.md and docs/lint.md with what the definitions say.
 func TestReferenceIsUpToDate(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference.md")
 	require.NoError(t, err)
@@ -64,4 +65,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	text, err = os.ReadFile("../../docs/repl.md")
 	require.NoError(t, err)
 	require.Equal(t, repl.Manual(), string(text), "run `make gen`")
+	text, err = os.ReadFile("../../docs/lint.md")
+	require.NoError(t, err)
+	require.Equal(t, lint.Manual(), string(text), "run `make gen`")
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	_ "embed" // for the head of the manual
 	"fmt"
 	"strings"
 	"unicode"
@@ -24,7 +25,7 @@ func Find(code string) *Rule {
 	if !ok {
 		return nil
 	}
-	r := &Rule{Code: code, Name: wordsOf(text), Text: strings.ToUpper(text[:1]) + text[1:] + "."}
+	r := &Rule{Code: code, Name: wordsOf(text), Text: sentence(text)}
 	if code == unopened {
 		r.Severity = syntax.SevInfo
 	}
@@ -43,6 +44,14 @@ func wordsOf(text string) string {
 		words = words[1:]
 	}
 	return strings.Join(words[:min(len(words), 6)], "-")
+}
+
+// sentence makes a sentence of what a code means. Names keep their first letter.
+func sentence(text string) string {
+	if first, _, _ := strings.Cut(text, " "); !strings.ContainsAny(first, "_(") {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	return text + "."
 }
 
 // Name is the name of the rule that a finding comes from.
@@ -121,9 +130,13 @@ func Index() string {
 	return b.String()
 }
 
-// Manual describes all rules in Markdown, a section for each family.
+//go:embed manual.md
+var manualHead string
+
+// Manual describes the linter and all rules in Markdown, a section for each family.
 func Manual() string {
 	var b strings.Builder
+	b.WriteString(manualHead)
 	for _, f := range families {
 		var list []string
 		for _, c := range Codes() {

@@ -112,6 +112,14 @@ func listFiles(a *types.ConnArgs, env *exec.Env, exts []string) ([]*input, error
 	return ins, nil
 }
 
+// noFiles says that a pattern or a folder leads to no file. They may come until the run starts.
+type noFiles string
+
+func (e noFiles) Error() string { return string(e) }
+
+// Is makes it a file that is missing.
+func (e noFiles) Is(target error) bool { return target == fs.ErrNotExist }
+
 // expand returns the files that one path names.
 func expand(p string, fsys exec.FS, exts []string) ([]string, error) {
 	if p == stdio {
@@ -132,7 +140,7 @@ func expand(p string, fsys exec.FS, exts []string) ([]string, error) {
 		return nil, fmt.Errorf("the pattern %q: %w", p, err)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no file matches %q", p)
+		return nil, noFiles(fmt.Sprintf("no file matches %q", p))
 	}
 	return names, nil
 }
@@ -178,9 +186,9 @@ func folder(dir string, fsys exec.FS, exts []string) ([]string, error) {
 	}
 	if len(names) == 0 {
 		if others > 0 {
-			return nil, fmt.Errorf("the folder %s has no files that end in %s; a pattern such as %q takes others", dir, strings.Join(exts, " "), dir+"/*")
+			return nil, noFiles(fmt.Sprintf("the folder %s has no files that end in %s; a pattern such as %q takes others", dir, strings.Join(exts, " "), dir+"/*"))
 		}
-		return nil, fmt.Errorf("the folder %s has no files", dir)
+		return nil, noFiles(fmt.Sprintf("the folder %s has no files", dir))
 	}
 	return names, nil
 }
