@@ -29,6 +29,7 @@ type linting struct {
 	fix        bool
 	unsafe     bool
 	diff       bool
+	against    string
 }
 
 func lintCommand() *cobra.Command {
@@ -74,6 +75,7 @@ func lintCommand() *cobra.Command {
 	f.BoolVar(&l.exitZero, "exit-zero", false, "end with exit status 0 whatever is found")
 	f.BoolVar(&l.fix, "fix", false, "make the safe fixes, those that do not change what a script does")
 	f.BoolVar(&l.unsafe, "unsafe-fixes", false, "make the unsafe fixes, too: look at what they did")
+	f.StringVar(&l.against, "against", "", "compare the script with a `CHECKPOINT` of it: an ID, a name, -N, or FOLDER#ID")
 	f.BoolVar(&l.diff, "diff", false, "show what --fix would change, and write nothing")
 	cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warn", "info"}, cobra.ShellCompDirectiveNoFileComp))
@@ -121,6 +123,9 @@ func (l *linting) run(args []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // short and with much to keep: collecting rarely is twice as fast
 	g := gather(args)
 	if err := g.configure(l); err != nil {
+		return err
+	}
+	if err := g.compare(l.against); err != nil {
 		return err
 	}
 	found := g.look()

@@ -44,7 +44,7 @@ var _ = define(
 		Code: "O904", Name: "one-place-twice", Severity: syntax.SevWarn,
 		Text: "Two jobs write to one place. In one script that is an error.",
 		Why: "Each replaces what the other wrote, and what a rollback takes back is perhaps the other's. Give each a file of its own; in one script declare the output once, " +
-			"`sink out = csv(…)`, and send both streams `into out`. Scripts of different folders are not compared unless the path is absolute, nor are those in Markdown.",
+			"`sink out = csv(…)`, and send both streams `into out`. Scripts of different folders are not compared unless the path is absolute, nor are the examples of a page.",
 		Bad: "-- a.ebb --\ncsv(\"orders.csv\") |> where amount > 15 |> into csv(\"out.csv\")\n" +
 			"-- b.ebb --\ncsv(\"orders.csv\") |> where amount <= 15 |> into csv(\"out.csv\")\n",
 		Good: "-- a.ebb --\ncsv(\"orders.csv\") |> where amount > 15 |> into csv(\"large.csv\")\n" +
@@ -350,8 +350,8 @@ func onePlace(passes []*Pass) {
 	}
 	first := map[place]output{}
 	for _, p := range passes {
-		if name := strings.ToLower(p.Tree.Source.Name); p.Facts == nil || strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".markdown") {
-			continue // pieces of a text are no jobs
+		if p.Facts == nil {
+			continue
 		}
 		f := p.flow()
 		own := map[place]bool{}

@@ -177,28 +177,32 @@ func doesNotFit(p *Pass) {
 	if p.Facts == nil || slices.ContainsFunc(p.Errors, func(d check.Diagnostic) bool { return d.Severity == syntax.SevError }) {
 		return // what is missing because of an error is not gone
 	}
-	var fits, fresh []string
-	all := p.Facts.Fits()
-	for _, x := range all {
-		switch {
-		case x.New:
-			fresh = append(fresh, x.Name)
-		case x.Wrong == "":
-			fits = append(fits, x.Name)
-		}
-	}
-	help := "nothing else is kept"
-	if len(fits) > 0 {
-		help = "what fits: " + strings.Join(fits, ", ")
-	}
-	if len(fresh) > 0 {
-		help += "; new, and empty at the start: " + strings.Join(fresh, ", ")
-	}
-	for _, x := range all {
+	for _, x := range p.Facts.Fits() {
 		if x.Wrong != "" {
-			p.Report(p.named(x.Name), fmt.Sprintf("the checkpoint keeps `%s`: %s", x.Name, x.Wrong), help, nil)
+			p.Report(p.named(x.Name), fmt.Sprintf("the checkpoint keeps `%s`: %s", x.Name, x.Wrong), fmt.Sprintf("`--allow-dropped %s` gives it up, `--fresh` starts anew", x.Name), nil)
 		}
 	}
+}
+
+// Kept says in a line what of a checkpoint the script goes on with, what it does not, and what of the script begins empty; "" without a
+// checkpoint.
+func Kept(f Facts) string {
+	var parts []string
+	add := func(what string, is func(Fit) bool) {
+		var names []string
+		for _, x := range f.Fits() {
+			if is(x) {
+				names = append(names, x.Name)
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, what+" "+strings.Join(names, ", "))
+		}
+	}
+	add("fits", func(x Fit) bool { return x.Wrong == "" && !x.New })
+	add("does not fit", func(x Fit) bool { return x.Wrong != "" })
+	add("begins empty", func(x Fit) bool { return x.New })
+	return strings.Join(parts, "; ")
 }
 
 // named returns where the script says something of a stable name: of the stage, its stream, or the source or sink; else where it
