@@ -17,7 +17,7 @@ var _ = define(
 		Code: "N101", Name: "unused-name", Severity: syntax.SevWarn, Fix: Unsafe,
 		Text: "Nothing uses a stream, source, sink, param, let, fn, pipe, `use` or parameter, or rows go into a stream that nothing reads.",
 		Why: "It is left over, or a name elsewhere is misspelt; rows that go into a stream that nothing reads are lost. A name that begins with `_` is meant to be unused. " +
-			"In a file without pipelines, which is there for others to use, only parameters are looked at.",
+			"In a file without pipelines, which is there for others to use, only parameters are looked at; in one whose streams are mostly read by nothing, they are what it is for.",
 		Bad:   "let least = 15.0\ncsv(\"orders.csv\") |> where amount > 10.0\n",
 		Good:  "let least = 15.0\ncsv(\"orders.csv\") |> where amount > least\n",
 		Check: unused,
@@ -119,8 +119,12 @@ func unused(p *Pass) {
 		sinks[t.Name] = true
 	}
 	known := map[string]bool{}
+	streams := p.collection(m)
 	for _, d := range p.definitions() {
 		known[d.name.Name] = true
+		if d.kind == "stream" && streams {
+			continue
+		}
 		used := m.words
 		switch d.kind {
 		case "pipe":
@@ -136,6 +140,20 @@ func unused(p *Pass) {
 	}
 	p.unusedFiles(m, sinks, known)
 	p.unreadStreams(m, known)
+}
+
+// collection reports whether the streams of a script are what it is for: three or more, and most of them, are read by nothing.
+func (p *Pass) collection(m *mentions) bool {
+	unread, all := 0, 0
+	for _, d := range p.definitions() {
+		if d.kind == "stream" {
+			all++
+			if !m.rows[d.name.Name] {
+				unread++
+			}
+		}
+	}
+	return unread >= 3 && 2*unread > all
 }
 
 // unusedName reports a name, unless it says by itself that it is not used.

@@ -12,7 +12,7 @@ var _ = define(spec.Stage{
 	Doc: spec.Doc{Name: "split", Group: "flow", Signature: "split { when EXPR => TARGET … else => TARGET }",
 		Text: "Send each row to the target of the first case that is true. Without `else` the other rows are dropped. It ends the pipeline.",
 		Examples: []spec.Example{{
-			Code: "rows([{n: 1}, {n: 20}])\n    |> split {\n        when n < 10 => small\n        else => big\n    }\nsmall |> derive size = \"small\"",
+			Code: "rows([{n: 1}, {n: 20}])\n    |> split {\n        when n < 10 => small\n        else => blackhole()\n    }\nsmall |> derive size = \"small\"",
 			Want: `{"n":1,"size":"small"}`}}},
 	StageSig: types.StageSig{Items: types.Branches, Ends: true, Output: same},
 	Traits: func(_ []types.Stream, a *types.StageArgs) spec.Traits {
