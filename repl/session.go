@@ -23,6 +23,8 @@ type Options struct {
 	Output  string // format of previews: "" is a table on a terminal, else jsonl
 	Version string
 	Plan    planner.Options
+	// Test runs the tests of the script; nil: there are none to be run.
+	Test Tester
 	// Pager opens what shows long results on a terminal so high; nil: there is none. See view.OpenPager.
 	Pager func(height int) (io.WriteCloser, error)
 }

@@ -49,7 +49,7 @@ func replCommand() *cobra.Command {
 
 // session runs an interactive session on the terminal, or the statements of standard input if there is none.
 func session(file, output string, keepGoing bool) error {
-	o := repl.Options{Name: file, Output: output, Version: version, Plan: planner.Options{}}
+	o := repl.Options{Name: file, Output: output, Version: version, Plan: planner.Options{}, Test: testSession}
 	var text []byte
 	if file != "" {
 		var err error

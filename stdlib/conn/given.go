@@ -55,6 +55,7 @@ func (g *Given) Open(s *spec.Scan) ([]exec.Source, error) {
 		if err := t.load(s.Restore); err != nil {
 			return nil, err
 		}
+		t.again = true
 	}
 	g.mu.Lock()
 	g.wake = s.Hosts[0].Wake
@@ -75,6 +76,7 @@ type givenTask struct {
 	marked   types.Instant // last watermark
 	spoke    int64         // when rows came last, or the run began; 0: it did not yet
 	idle     bool
+	again    bool // after a restart
 }
 
 // Poll emits the next batch.
@@ -83,6 +85,9 @@ func (t *givenTask) Poll(out *exec.Out) (exec.Status, error) {
 		t.spoke = t.scan.Env.Clock()
 	}
 	b, ended := t.given.at(t.next)
+	if t.again {
+		t.retell(out)
+	}
 	switch {
 	case ended:
 		return exec.Done, nil
@@ -102,6 +107,19 @@ func (t *givenTask) Until() types.Instant {
 		return 0
 	}
 	return t.spoke + t.scan.Idle
+}
+
+// retell tells, after a restart, what the task had told before: at another parallelism other tasks listen. What was in
+// flight of the batches before need not wait for the next one.
+func (t *givenTask) retell(out *exec.Out) {
+	t.again = false
+	out.Chunk(t.next)
+	if t.marked > types.MinInstant {
+		out.Watermark(t.marked)
+	}
+	if t.idle {
+		out.Idle(true)
+	}
 }
 
 func (t *givenTask) emit(whole *vec.Batch, out *exec.Out) error {

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/ebb-lang/ebb/lang/check"
+	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
-// Files runs the tests of scripts. each is told of every result as it comes; nil: nobody.
-func Files(paths []string, o Options, each func(*Result)) *Report {
+// Files runs the tests of scripts.
+func Files(paths []string, o Options) *Report {
 	r := &Report{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -17,13 +18,17 @@ func Files(paths []string, o Options, each func(*Result)) *Report {
 			r.Broken = append(r.Broken, Broken{File: path, Text: "cannot read the script " + err.Error()})
 			continue
 		}
-		r.Add(path, string(text), o, each)
+		r.Add(path, string(text), o)
 	}
 	return r
 }
 
-// Add runs the tests of a script and adds what became of them.
-func (r *Report) Add(name, text string, o Options, each func(*Result)) {
+// Add runs the tests of a script and adds what became of them. It returns nil if there are none, whatever else is wrong with
+// the script, or if it has errors.
+func (r *Report) Add(name, text string, o Options) *Script {
+	if !hasTests(name, text) {
+		return nil
+	}
 	s, diags := Load(name, text, o)
 	if s == nil {
 		var all []string
@@ -31,18 +36,15 @@ func (r *Report) Add(name, text string, o Options, each func(*Result)) {
 			all = append(all, strings.TrimRight(check.Render(d), "\n"))
 		}
 		r.Broken = append(r.Broken, Broken{File: name, Text: strings.Join(all, "\n"), Diags: diags})
-		return
+		return nil
 	}
 	for _, t := range s.Tests {
 		if o.Match != nil && !o.Match(t.What) {
 			continue
 		}
-		x := s.Test(t)
-		r.Results = append(r.Results, x)
-		if each != nil {
-			each(x)
-		}
+		r.Results = append(r.Results, s.Test(t))
 	}
+	return s
 }
 
 // Pattern makes what decides which tests are run: those whose name a regular expression matches somewhere.
@@ -58,3 +60,19 @@ func Pattern(text string) (func(name string) bool, error) {
 }
 
 func quotePattern(s string) string { return regexp.QuoteMeta(s) }
+
+func hasTests(name, text string) bool {
+	tree, _ := syntax.Parse(name, text)
+	for _, x := range tree.Stmts {
+		if _, ok := x.(*syntax.Test); ok {
+			return true
+		}
+	}
+	tokens, _ := syntax.Lex(tree.Source) // one that does not parse is not passed over
+	for _, t := range tokens {
+		if t.Kind == syntax.KindIdent && t.Text == "test" && t.Span.Start.Column == 1 {
+			return true
+		}
+	}
+	return false
+}

@@ -63,7 +63,10 @@ func (r *Result) Line() string {
 	for _, f := range r.Failures {
 		b.WriteString("\n" + indent(r.failure(f)))
 	}
-	if r.Stormy {
+	switch {
+	case r.Stormy && strings.HasPrefix(r.File, "<"):
+		b.WriteString("\n" + indent("this came about under chaos only"))
+	case r.Stormy:
 		b.WriteString("\n" + indent("this came about under chaos only; it comes again with\n  "+r.Again()))
 	}
 	return b.String()

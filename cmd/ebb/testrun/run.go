@@ -41,7 +41,7 @@ type Expectation struct {
 }
 
 func newTestRun(s *Script, t *check.Test, st *storm) *testRun {
-	w := &world{given: map[string]*conn.Given{}, replaced: map[string]bool{}, outputs: map[string]*output{}}
+	w := &world{given: map[string]*conn.Given{}, replaced: map[string]bool{}, sinks: s.sinks, outputs: map[string]*output{}}
 	h := fnv.New64()
 	h.Write([]byte(t.What))
 	seed := uint64(1)

@@ -29,13 +29,14 @@ type Script struct {
 	Tests []*check.Test
 
 	streams []string // that its statements define
+	sinks   map[types.Place]string
 	files   disk.FS
 	options Options
 }
 
 // Load checks a script and its tests. With errors among the diagnostics there is no script.
 func Load(name, text string, o Options) (*Script, []check.Diagnostic) {
-	s := &Script{Name: name, Text: syntax.NewSource(name, text).Text, files: disk.OS{}, options: o}
+	s := &Script{Name: name, Text: syntax.NewSource(name, text).Text, sinks: map[types.Place]string{}, files: disk.OS{}, options: o}
 	env := exec.OS().ReadOnly()
 	env.Stdin = noInput()
 	w := &world{}
@@ -52,6 +53,11 @@ func Load(name, text string, o Options) (*Script, []check.Diagnostic) {
 		}
 	}
 	s.Tests = checked.Tests
+	for _, w := range checked.Writes {
+		if w.Sink != "" {
+			s.sinks[w.Conn.Pos] = w.Sink
+		}
+	}
 	return s, diags
 }
 

@@ -15,6 +15,7 @@ type storm struct {
 	rng  *rand.Rand
 	most int // rows of a piece
 	left int // crashes that are still to come
+	asks int // checkpoints that may still be taken before the job has settled: a checkpoint takes steps, too
 }
 
 // newStorm makes the storm of a seed over a test with so many rows.
@@ -28,13 +29,15 @@ func (s *storm) mode() string { return []string{"unaligned", "aligned", "auto"}[
 
 // each is called after every step.
 func (s *storm) each(r *exec.Run) {
-	if s.rng.IntN(150) == 0 {
+	if s.asks > 0 && s.rng.IntN(150) == 0 {
+		s.asks--
 		r.Checkpoint("")
 	}
 }
 
 // brew decides whether the run crashes soon, and takes a checkpoint before.
 func (s *storm) brew(r *sim.Stepper) {
+	s.asks = 3
 	if s.left == 0 || s.rng.IntN(2) == 0 {
 		return
 	}

@@ -32,6 +32,7 @@ type world struct {
 	given    map[string]*conn.Given // by source
 	replaced map[string]bool        // the sources that the test gives rows to
 	outputs  map[string]*output     // by what is expected: "stream x", "sink y"
+	sinks    map[types.Place]string // those that have a name, by where they are called
 }
 
 // output is the rows that were written somewhere.
@@ -80,7 +81,12 @@ func (w *world) catalog() *stdlib.Catalog {
 			return g.Open(s)
 		}
 		k.Rewinds, k.Reached, k.Encoder = nil, nil, nil
-		k.Sink = func(x *spec.Write) (exec.Sink, error) { return w.sink("sink "+x.Name, x), nil }
+		k.Sink = func(x *spec.Write) (exec.Sink, error) {
+			if name, ok := w.sinks[x.Args.Pos]; ok {
+				return w.sink("sink "+name, x), nil
+			}
+			return nobody{}, nil
+		}
 		return k
 	}).With(capture)
 }
@@ -153,6 +159,18 @@ func (o *outputSink) Load(r *checkpoint.Reader) error {
 	o.rows = o.rows[:n]
 	return nil
 }
+
+// nobody is an output that no test can speak of.
+type nobody struct{}
+
+// Write forgets the rows.
+func (nobody) Write(*vec.Batch) error { return nil }
+
+// Finish does nothing.
+func (nobody) Finish() error { return nil }
+
+// Close does nothing.
+func (nobody) Close() error { return nil }
 
 // files are those of the machine, which nothing changes, and a disk in memory for checkpoints.
 type files struct {
