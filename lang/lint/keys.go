@@ -1,7 +1,9 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ebb-lang/ebb/lang/check"
@@ -46,7 +48,12 @@ var _ = define(
 				tree[s.Checked] = s.Tree
 			}
 			first := map[string]*check.Stage{}
-			for _, x := range p.Facts.Shuffles() {
+			all := slices.Clone(p.Facts.Shuffles())
+			slices.SortStableFunc(all, func(x, y Shuffle) int {
+				a, b := x.Stage.Args.Pos, y.Stage.Args.Pos
+				return cmp.Or(cmp.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
+			})
+			for _, x := range all {
 				a := x.Stage.Args
 				key := fmt.Sprintf("%d|%s|%v|%v|%v|%v", x.Rows, keyText(a.By), a.Window, a.Emit, a.Late, a.Retain)
 				if len(a.By) == 0 || x.Stage.Sig.Items != types.Aggregates {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -23,7 +24,7 @@ var _ = define(
 	},
 	Rule{
 		Code: "O902", Name: "secret-in-script", Severity: syntax.SevError, Fix: Unsafe,
-		Text: "A password, key or token stands in the options of a connector.",
+		Text: "A password, key or token stands in the options of a connector, or in a setting.",
 		Why: "Scripts are copied, shown and kept in repositories, and every checkpoint holds the text of its script. `env(\"NAME\")` takes the secret from the environment of the job. " +
 			"A secret that was ever committed should be changed.",
 		Bad:   "csv(\"orders.csv\") |> into csv(\"https://ada:" + "lovelace1815@example.com/orders.csv\")\n",
@@ -42,8 +43,8 @@ var _ = define(
 	},
 	Rule{
 		Code: "O904", Name: "one-place-twice", Severity: syntax.SevWarn,
-		Text: "Two jobs write to one place. In one script that is an error.",
-		Why: "Each replaces what the other wrote, and what a rollback takes back is perhaps the other's. Give each a file of its own; in one script declare the output once, " +
+		Text: "Two jobs write to one place, or keep their checkpoints in one folder. Two outputs of one script in one place are an error.",
+		Why: "Each replaces what the other wrote, and what a rollback takes back is perhaps that of the other. Give each a place of its own; in one script declare the output once, " +
 			"`sink out = csv(…)`, and send both streams `into out`. Scripts of different folders are not compared unless the path is absolute, nor are the examples of a page.",
 		Bad: "-- a.ebb --\ncsv(\"orders.csv\") |> where amount > 15 |> into csv(\"out.csv\")\n" +
 			"-- b.ebb --\ncsv(\"orders.csv\") |> where amount <= 15 |> into csv(\"out.csv\")\n",
@@ -155,6 +156,17 @@ func secrets(p *Pass) {
 		}
 	}
 	done := map[syntax.Pos]bool{}
+	for _, st := range p.Tree.Stmts {
+		set, is := st.(*syntax.Set)
+		if !is || set.Value == nil {
+			continue
+		}
+		for _, t := range set.Value.Tokens {
+			if (t.Kind == syntax.KindString || t.Kind == syntax.KindRaw) && looksSecret(syntax.Unquote(t.Text)) {
+				p.Report(t.Span, fmt.Sprintf("a secret stands in the value of `%s`", set.Key.Name), "take it from the environment: `env(\"NAME\")`", nil)
+			}
+		}
+	}
 	p.calls(func(c *syntax.Call) {
 		for i, a := range c.Args {
 			option := ""
@@ -343,15 +355,33 @@ func (f *flow) letters(n check.Node, visit func(*check.Source)) {
 
 // onePlace: O904.
 func onePlace(passes []*Pass) {
-	type place struct{ dir, path string }
+	type place struct{ dir, name string }
 	type output struct {
 		pass *Pass
 		w    *check.Write
 	}
 	first := map[place]output{}
+	states := map[place]string{} // whose checkpoints lie there
 	for _, p := range passes {
 		if p.Facts == nil {
 			continue
+		}
+		if dir, ok := p.Checked.Set["checkpoint.dir"].(string); ok && p.writes() {
+			for _, st := range p.Tree.Stmts {
+				set, is := st.(*syntax.Set)
+				if !is || set.Key.Name != "checkpoint.dir" {
+					continue
+				}
+				at := place{folder(p.Tree.Source.Name), path.Clean(dir)}
+				if path.IsAbs(dir) {
+					at.dir = ""
+				}
+				if was, known := states[at]; known && was != p.Tree.Source.Name {
+					p.Report(set.Value.Span, fmt.Sprintf("another job keeps its checkpoints in %q, too: %s", dir, was), "give each job a folder of its own", nil)
+				} else {
+					states[at] = p.Tree.Source.Name
+				}
+			}
 		}
 		f := p.flow()
 		own := map[place]bool{}
@@ -361,10 +391,10 @@ func onePlace(passes []*Pass) {
 				continue
 			}
 			at := place{folder(p.Tree.Source.Name), p.Facts.Writes(w).Place}
-			if at.path == "" || own[at] {
+			if at.name == "" || own[at] {
 				continue
 			}
-			if strings.HasPrefix(at.path, "/") {
+			if path.IsAbs(at.name) {
 				at.dir = ""
 			}
 			own[at] = true
@@ -372,7 +402,7 @@ func onePlace(passes []*Pass) {
 			if !known {
 				first[at] = output{p, w}
 			} else if was.pass.Tree.Source.Name != p.Tree.Source.Name {
-				p.Report(t.Span, fmt.Sprintf("another job writes to %q, too: %s", at.path, was.w.Pos), "give each job an output of its own", nil)
+				p.Report(t.Span, fmt.Sprintf("another job writes to %q, too: %s", at.name, was.w.Pos), "give each job an output of its own", nil)
 			}
 		}
 	}

@@ -87,10 +87,11 @@ func unboundedGroup(p *Pass) {
 			at, fix := s.Tree.Name.Span, (*Fix)(nil)
 			if seen, n := p.aggregateCall(s.Tree, call); n != nil {
 				at = seen.Span(n)
+				last := syntax.Span{Start: p.Tree.Source.Pos(at.End.Offset - len(")")), End: at.End}
 				if call.Sig.Cap != "" {
-					behind := at
-					behind.End = p.Tree.Source.Pos(at.End.Offset - len(")"))
-					fix = insert(behind, ", "+call.Sig.Cap+": 1000", Unsafe, "add `"+call.Sig.Cap+": 1000`")
+					fix = replace(last, ", "+call.Sig.Cap+": 1000)", Unsafe, "add `"+call.Sig.Cap+": 1000`")
+				} else if name, more := instead(call); name != "" {
+					fix = &Fix{Applicability: Unsafe, Text: "take `" + name + "`", Edits: []Edit{{seen.Operator(n), name}, {last, more + ")"}}}
 				}
 			}
 			what, help := "each row", "give the stage a window"
@@ -101,11 +102,23 @@ func unboundedGroup(p *Pass) {
 			case call.Sig.Cap != "":
 				help = fmt.Sprintf("add `%s: 1000`, or give the stage a window", call.Sig.Cap)
 			case call.Sig.Instead != "":
-				help = fmt.Sprintf("`%s` keeps little and is nearly as good; or give the stage a window", call.Sig.Instead)
+				name, _ := instead(call)
+				help = fmt.Sprintf("`%s` keeps little and is nearly as good; or give the stage a window", name)
 			}
 			p.Report(at, fmt.Sprintf("`%s` keeps %s of an input that never ends", call.Sig.Name, what), help, fix)
 		}
 	}
+}
+
+// instead returns the aggregate that keeps less than the one of a call, and the arguments that it takes behind those of the call.
+func instead(c types.AggCall) (name, more string) {
+	name, args, _ := strings.Cut(strings.TrimSuffix(c.Sig.Instead, ")"), "(")
+	for i, arg := range strings.Split(args, ", ") {
+		if i >= len(c.Sig.Params) {
+			more += ", " + arg
+		}
+	}
+	return name, more
 }
 
 // capped reports whether a call has the argument that bounds what it keeps.

@@ -28,7 +28,7 @@ type AggSig struct {
 	Counts   bool                             // over no rows the result is 0, not null
 	Keeps    Keeps                            // what is kept of a group
 	Cap      string                           // parameter that bounds what is kept, "" if there is none
-	Instead  string                           // aggregate that keeps less and gives nearly the same, "" if there is none
+	Instead  string                           // call that keeps less and gives nearly the same: "approx_quantile(x, 0.5)". It has the call's parameters by name, then others; "" if there is none
 	ID       int
 }
 

@@ -14,7 +14,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: "x"}, {a: "y"}, {a: "x"}, {a: nil}]) |> aggregate n = distinct(a)`,
 			Want: `{"n":2}`}}},
-	AggSig: types.AggSig{Keeps: types.KeepsValues, Instead: "approx_distinct", Params: []types.AggParam{{Name: "x"}}, Result: always(types.T(types.Int)), Counts: true, Retracts: true},
+	AggSig: types.AggSig{Keeps: types.KeepsValues, Instead: "approx_distinct(x)", Params: []types.AggParam{{Name: "x"}}, Result: always(types.T(types.Int)), Counts: true, Retracts: true},
 	New: func(call *types.AggCall) (spec.Aggregate, error) {
 		t := call.Args[0].Type.NotNull()
 		return &distinct{sets: state.NewSets([]types.Type{t}, true), t: t}, nil

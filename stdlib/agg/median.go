@@ -11,6 +11,6 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: 1}, {a: 2}, {a: 10}, {a: 3}]) |> aggregate m = median(a)`,
 			Want: `{"m":2.5}`}}},
-	AggSig: types.AggSig{Keeps: types.KeepsRows, Instead: "approx_quantile", Params: quantileParams[:1], Result: sameType},
+	AggSig: types.AggSig{Keeps: types.KeepsRows, Instead: "approx_quantile(x, 0.5)", Params: quantileParams[:1], Result: sameType},
 	New:    func(call *types.AggCall) (spec.Aggregate, error) { return newQuantile(call, 0.5), nil },
 })

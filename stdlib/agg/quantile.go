@@ -18,7 +18,7 @@ var _ = define(spec.Agg{
 		Examples: []spec.Example{{
 			Code: `rows([{a: 1}, {a: 2}, {a: 4}]) |> aggregate p75 = quantile(a, 0.75)`,
 			Want: `{"p75":3}`}}},
-	AggSig: types.AggSig{Keeps: types.KeepsRows, Instead: "approx_quantile", Params: quantileParams, Result: quantileType},
+	AggSig: types.AggSig{Keeps: types.KeepsRows, Instead: "approx_quantile(x, p)", Params: quantileParams, Result: quantileType},
 	New: func(call *types.AggCall) (spec.Aggregate, error) {
 		p, err := part(call.Args[1])
 		return newQuantile(call, p), err
