@@ -40,10 +40,11 @@ bench-checkpoint: ## what checkpoints cost: time to durable, speed lost, pauses,
 compare: ## the Nexmark queries of examples/ against DuckDB (installed from PyPI into .bench/)
 	./docs/compare.sh
 
-gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md and the goldens that are made from the code
+gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md, the grammar of editors and the goldens that are made from the code
 	$(GO) run ./cmd/ebb doc --markdown > docs/reference.md
 	$(GO) run ./cmd/ebb doc --session > docs/repl.md
 	$(GO) run ./cmd/ebb doc --lint > docs/lint.md
+	$(GO) run ./cmd/ebb doc --textmate > docs/editors/vscode/ebb.tmLanguage.json
 
 sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
 	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds 2000 -timeout 30m

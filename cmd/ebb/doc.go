@@ -11,7 +11,7 @@ import (
 )
 
 func docCommand() *cobra.Command {
-	var markdown, commands, rules bool
+	var markdown, commands, rules, grammar bool
 	cmd := &cobra.Command{
 		Use:   "doc [NAME]",
 		Short: "Show what the language offers: all of it, or one function, aggregate, stage, connector, error code or command of the session",
@@ -33,6 +33,13 @@ func docCommand() *cobra.Command {
 				_, err := os.Stdout.WriteString(lint.Manual())
 				return err
 			}
+			if grammar {
+				text, err := textMate(lib)
+				if err == nil {
+					_, err = os.Stdout.Write(text)
+				}
+				return err
+			}
 			if len(args) == 0 {
 				_, err := os.Stdout.WriteString(lib.Index())
 				return err
@@ -48,6 +55,7 @@ func docCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "the whole reference manual as Markdown")
 	cmd.Flags().BoolVar(&commands, "session", false, "the commands of the session as Markdown")
 	cmd.Flags().BoolVar(&rules, "lint", false, "the rules of the linter as Markdown")
-	cmd.MarkFlagsMutuallyExclusive("markdown", "session", "lint")
+	cmd.Flags().BoolVar(&grammar, "textmate", false, "the grammar that editors colour scripts by, in the form of TextMate")
+	cmd.MarkFlagsMutuallyExclusive("markdown", "session", "lint", "textmate")
 	return cmd
 }

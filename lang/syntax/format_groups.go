@@ -69,6 +69,9 @@ func (f *formatter) findBrackets(u unit) {
 			open = append(open, i)
 		case KindClose:
 			n := len(open) - 1
+			if n < 0 { // what a broken statement before this one had opened: it stays as it is, see same
+				continue
+			}
 			f.match[i], f.match[open[n]] = open[n], i
 			open = open[:n]
 		}
