@@ -15,6 +15,9 @@ type Setup struct {
 	From        *Restore     // nil: afresh
 	Checkpoints *Checkpoints // nil: none
 	Paused      bool         // until Resume
+	// Until says how far the tasks of a source read, by the stable name of their group; they then stand still. nil, or nil
+	// returned: as far as there is something. See Restore.ReadTo.
+	Until func(group string, task int) *Until
 }
 
 // Build makes the tasks, channels and operators of a graph, for a scheduler to step. The run is returned with an error,
@@ -30,6 +33,11 @@ func Build(g *Graph, env *Env, o Setup) (*Run, error) {
 	}
 	if o.From != nil {
 		env.Stats.goOn(o.From.Manifest.Stats)
+	}
+	for _, t := range r.tasks {
+		if t.feed != nil && o.Until != nil {
+			t.feed.until = o.Until(t.group, t.index)
+		}
 	}
 	if o.Checkpoints != nil {
 		r.keeper = newKeeper(r, o.Checkpoints)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint/fault"
+	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // feed holds what a source has emitted and its task has not processed yet: the channel between a source and the
@@ -18,8 +19,19 @@ type feed struct {
 	old  []fed
 	last *fed // the end, if some task of the source had come to it
 
+	// read is how many rows the source has emitted since the job began, over restarts at one width; -1: not known.
+	read  int64
+	until *Until // nil: as many as there are
+	cut   bool   // there were more
+
 	watch Watch // nil: nobody watches
 	line  *Line
+}
+
+// Until says how far a task lets its source read.
+type Until struct {
+	Rows int64         // that it has emitted then, as a checkpoint counts them
+	W    types.Instant // how far event time has come then, as far as that is known
 }
 
 // fed is an item with the port it was emitted to; of a signal, allPorts.
@@ -31,11 +43,45 @@ type fed struct {
 const allPorts = -1
 
 func (f *feed) push(port int, it Item) {
+	if f.cut {
+		return
+	}
+	if it.Kind == Rows && f.read >= 0 {
+		n := it.Batch.Rows()
+		if f.until != nil && f.read+int64(n) > f.until.Rows {
+			n = int(f.until.Rows - f.read)
+			it.Batch, f.cut = it.Batch.Slice(0, n), true
+		}
+		if f.read += int64(n); n == 0 {
+			return
+		}
+	}
 	if it.Kind != ChunkEnd && it.Kind != End {
 		it.N = f.chunk
 	}
 	f.pushed(it)
 	f.items = append(f.items, fed{port, it})
+}
+
+// held reports whether the source is not to be polled any more: it had more rows than it was to give. Up to then it is
+// polled, for what it says without rows belongs to those before.
+func (f *feed) held() bool {
+	if f.cut {
+		f.tell()
+	}
+	return f.cut
+}
+
+// atUntil reports whether the source has given what it was to give.
+func (f *feed) atUntil() bool { return f.until != nil && f.read >= f.until.Rows }
+
+// tell tells, once, what is known of event time after the rows that the source was to give.
+func (f *feed) tell() {
+	if f.until != nil && f.until.W != types.MinInstant {
+		w := f.until.W
+		f.until.W = types.MinInstant
+		f.items = append(f.items, fed{allPorts, Item{Kind: Watermark, W: w, N: f.chunk}})
+	}
 }
 
 // again puts back what waited when the run was killed, at the same width. Rows of chunks ahead of the one at hand were

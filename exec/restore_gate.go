@@ -14,6 +14,9 @@ func (r *restoring) task(t *Task) {
 	if len(old) == t.width {
 		d := old[t.index]
 		t.ended, t.chunk = d.ended && !fault.On("task-runs-again"), d.chunk
+		if t.feed != nil {
+			t.feed.read = d.read
+		}
 		for i, w := range t.writers {
 			if i < len(d.next) && len(w.chans) > 0 {
 				w.next = int(d.next[i]) % len(w.chans)

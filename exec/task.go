@@ -210,6 +210,12 @@ func (t *Task) poll() Progress {
 		t.end(Item{Kind: End})
 		return Worked
 	}
+	if t.feed.held() {
+		if t.feed.ready() {
+			return Worked
+		}
+		return Waiting
+	}
 	s, err := t.source.Poll(t.root)
 	if err != nil {
 		t.fail = err

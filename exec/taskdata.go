@@ -15,6 +15,7 @@ type taskData struct {
 	gate   gateData
 	nodes  []nodeData
 	next   []int64 // of each writer: whose turn it is
+	read   int64   // rows that its source has emitted, see feed.read; -1: not known
 }
 
 // inputData is what a gate knows of one channel.
@@ -91,6 +92,7 @@ func (d *taskData) save(w *checkpoint.Writer) {
 	for _, n := range d.next {
 		w.Int(n)
 	}
+	w.Int(d.read)
 }
 
 func (d *taskData) load(r *checkpoint.Reader) error {
@@ -113,6 +115,9 @@ func (d *taskData) load(r *checkpoint.Reader) error {
 	d.next = make([]int64, r.Count(1))
 	for i := range d.next {
 		d.next[i] = r.Int()
+	}
+	if d.read = -1; r.Left() > 0 { // checkpoints did not always tell
+		d.read = r.Int()
 	}
 	return r.Done()
 }
@@ -164,6 +169,9 @@ func (t *Task) data() taskData {
 	}
 	for _, w := range t.writers {
 		d.next = append(d.next, int64(w.next))
+	}
+	if t.feed != nil {
+		d.read = t.feed.read
 	}
 	return d
 }

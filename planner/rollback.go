@@ -103,6 +103,15 @@ func savedGraph(m *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error
 
 // CompileSaved compiles the script of a checkpoint as its run did. read returns a block.
 func CompileSaved(m *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error), lib *stdlib.Catalog, env *exec.Env) (*Compiled, error) {
+	return compileSaved(m, true, read, lib, env)
+}
+
+// CompileAgain compiles the script of checkpoint to for the tasks that its run had, which went on from checkpoint from.
+func CompileAgain(from, to *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error), lib *stdlib.Catalog, env *exec.Env) (*Compiled, error) {
+	return compileSaved(to, to.Spread || from.Spread || from.Width > 1, read, lib, env)
+}
+
+func compileSaved(m *checkpoint.Manifest, spread bool, read func(checkpoint.Ref) ([]byte, error), lib *stdlib.Catalog, env *exec.Env) (*Compiled, error) {
 	if m.Script.IsZero() {
 		return nil, errors.New("the checkpoint holds no script")
 	}
@@ -114,7 +123,9 @@ func CompileSaved(m *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	c, diags, err := Compile(s.Name, s.Text, lib, env, s.options(m.Width))
+	o := s.options(m.Width)
+	o.Spread = spread
+	c, diags, err := Compile(s.Name, s.Text, lib, env, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,16 +1,14 @@
 package repl
 
 import (
-	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ebb-lang/ebb/repl/inspect"
 )
 
 var _ = command(Command{
@@ -99,19 +97,19 @@ type differing struct {
 }
 
 func (d *differing) read(paths [2]string, jobs [2]*sessionJob) error {
-	var in [2]*rowsOf
+	var in [2]*inspect.Lines
 	for k := range paths {
 		r, err := openRows(paths[k], since(paths[k], jobs[k], jobs[1-k]))
 		if err != nil {
 			return err
 		}
-		defer r.close()
+		defer r.Close()
 		in[k] = r
 	}
 	for left := 2; left > 0; {
 		left = 0
 		for k, by := range []int64{1, -1} {
-			line, err := in[k].next()
+			line, err := in[k].Next()
 			if errors.Is(err, io.EOF) {
 				continue
 			}
@@ -150,7 +148,7 @@ func (d *differing) print(w io.Writer, paths [2]string, jobs [2]*sessionJob) err
 		}
 		shownRows := int64(0)
 		for shownRows < min(only[k], mostDiffering) {
-			line, err := r.next()
+			line, err := r.Next()
 			if err != nil {
 				break // a file that has changed meanwhile
 			}
@@ -161,11 +159,11 @@ func (d *differing) print(w io.Writer, paths [2]string, jobs [2]*sessionJob) err
 			d.count[h] -= sign
 			shownRows++
 			if _, err := fmt.Fprintf(w, "%c %s\n", "-+"[k], line); err != nil {
-				r.close()
+				r.Close()
 				return err
 			}
 		}
-		r.close()
+		r.Close()
 		if more := only[k] - shownRows; more > 0 {
 			if _, err := fmt.Fprintf(w, "%c … and %s more\n", "-+"[k], count(more)); err != nil {
 				return err
@@ -175,76 +173,11 @@ func (d *differing) print(w io.Writer, paths [2]string, jobs [2]*sessionJob) err
 	return nil
 }
 
-// rowsOf reads the lines of an output: without the header of CSV, unpacked.
-type rowsOf struct {
-	file *os.File
-	in   *bufio.Reader
-	line []byte
-}
-
-// openRows opens an output behind its first bytes. One that is not there yet is empty.
-func openRows(path string, from int64) (*rowsOf, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &rowsOf{in: bufio.NewReader(strings.NewReader(""))}, nil
-	}
-	if err == nil {
-		if info, e := f.Stat(); e == nil && info.IsDir() {
-			f.Close()
-			return nil, fmt.Errorf("%s is a folder of partitions; only single files are compared", shown(path))
-		}
-		_, err = f.Seek(from, io.SeekStart)
-	}
+// openRows opens an output behind its first bytes.
+func openRows(path string, from int64) (*inspect.Lines, error) {
+	l, err := inspect.OpenLines(path, from, -1)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the output: %w", err)
+		err = fmt.Errorf("cannot read %s: %w", shown(path), err)
 	}
-	r := &rowsOf{file: f, in: bufio.NewReaderSize(f, 1<<16)}
-	switch {
-	case strings.HasSuffix(path, ".gz"):
-		if _, err := r.in.Peek(1); err == io.EOF {
-			return r, nil
-		}
-		z, err := gzip.NewReader(r.in)
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("cannot read %s: %w", shown(path), err)
-		}
-		r.in = bufio.NewReaderSize(z, 1<<16)
-		path = strings.TrimSuffix(path, ".gz")
-	case strings.HasSuffix(path, ".zst"):
-		f.Close()
-		return nil, fmt.Errorf("%s is packed with zstd, which .compare does not read", shown(path))
-	}
-	if from == 0 && strings.HasSuffix(path, ".csv") {
-		if _, err := r.next(); err != nil && err != io.EOF {
-			f.Close()
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
-// next returns a line, which is valid up to the next call.
-func (r *rowsOf) next() ([]byte, error) {
-	r.line = r.line[:0]
-	for {
-		part, err := r.in.ReadSlice('\n')
-		r.line = append(r.line, part...)
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err == io.EOF && len(r.line) > 0:
-			err = nil
-		}
-		if n := len(r.line); n > 0 && r.line[n-1] == '\n' {
-			r.line = r.line[:n-1]
-		}
-		return r.line, err
-	}
-}
-
-func (r *rowsOf) close() {
-	if r.file != nil {
-		r.file.Close()
-	}
+	return l, err
 }
