@@ -35,6 +35,16 @@ var _ = define(
 // formulas calls f with each condition of an expression that is not a part of another. whole says that the expression itself
 // is a condition.
 func (r *reading) formulas(whole bool, f func(*formula)) {
+	if !r.judged {
+		r.judged = true
+		r.judge(whole)
+	}
+	for _, g := range r.formulae {
+		f(g)
+	}
+}
+
+func (r *reading) judge(whole bool) {
 	inside, conditions := map[ast.Node]bool{}, map[ast.Node]bool{}
 	if whole {
 		conditions[r.Tree] = true
@@ -43,7 +53,7 @@ func (r *reading) formulas(whole bool, f func(*formula)) {
 		if c, ok := n.(*ast.ConditionalNode); ok {
 			conditions[c.Cond] = true
 		}
-		if inside[n] || r.kind(n) != types.Bool {
+		if inside[n] {
 			return
 		}
 		switch n := n.(type) {
@@ -59,10 +69,13 @@ func (r *reading) formulas(whole bool, f func(*formula)) {
 		default:
 			return
 		}
+		if r.kind(n) != types.Bool {
+			return
+		}
 		l := newLogic()
 		l.inside = inside
 		if g := l.formula(r, n); g != nil {
-			f(g)
+			r.formulae = append(r.formulae, g)
 		}
 	})
 }
@@ -168,6 +181,9 @@ func (p *Pass) constantParts(r *reading, f *formula, found *[]hint) {
 
 // exclusive finds two operands of `and` that are never true together, or two of `or` of which one is always true.
 func exclusive(f *formula) (a, b *formula, found bool) {
+	if len(f.args) > maxPairs {
+		return nil, nil, false
+	}
 	for i, a := range f.args {
 		for _, b := range f.args[:i] {
 			if !a.shares(b) || a.never() || b.never() || a.always() || b.always() {
@@ -396,9 +412,19 @@ func (p *Pass) needlessOperands(r *reading, f *formula, found *[]hint) {
 		*found = append(*found, h)
 	}
 	if f.op == "and" || f.op == "or" {
+		alike := map[string]int{}
 		for i, a := range f.args {
 			if r.constant(a) != nil {
 				gone[i] = true
+			}
+			if len(f.args) > maxPairs {
+				text := r.text(a.node)
+				if k, known := alike[text]; known && r.steady(a.node) && !gone[i] {
+					report(i, k)
+				} else if !known {
+					alike[text] = i
+				}
+				continue
 			}
 			for k, b := range f.args[:i] {
 				if gone[i] || gone[k] || !a.shares(b) {

@@ -13,6 +13,7 @@ type mentions struct {
 	rows    map[string]bool                  // streams and sources that are read
 	pipes   map[string]bool                  // that are called
 	targets []*syntax.Ident                  // names that rows go into, in the order of the text
+	lost    map[string]int                   // of a script that does not parse: how often each name stands in it
 	idle    []idle                           // parameters that their fn or pipe does not name
 	columns map[int]bool                     // names in expressions that stand for columns at every use, by offset
 	around  map[*syntax.Expr]map[string]bool // the parameters of the fn or pipe that an expression stands in: whether they are used
@@ -26,6 +27,9 @@ type idle struct {
 
 // mentioned looks through the script.
 func (s *Script) mentioned() *mentions {
+	if s.names != nil {
+		return s.names
+	}
 	m := &mentions{words: map[string]bool{}, rows: map[string]bool{}, pipes: map[string]bool{}, columns: s.columnNames(), around: map[*syntax.Expr]map[string]bool{}}
 	for _, stmt := range s.Tree.Stmts {
 		switch stmt := stmt.(type) {
@@ -60,6 +64,7 @@ func (s *Script) mentioned() *mentions {
 			}
 		}
 	}
+	s.names = m
 	return m
 }
 

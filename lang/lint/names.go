@@ -103,8 +103,9 @@ func (s *Script) library() bool {
 
 func unused(p *Pass) {
 	m := p.mentioned()
+	m.lost = p.lost()
 	for _, i := range m.idle {
-		if !p.elsewhere(i.param.Name) {
+		if m.lost[i.param.Name.Name] < 2 {
 			p.unusedName(i.param.Name, fmt.Sprintf("the parameter `%s` of `%s` is not used", i.param.Name.Name, i.of), nil)
 		}
 	}
@@ -134,7 +135,7 @@ func unused(p *Pass) {
 		case "sink":
 			used = sinks
 		}
-		if !used[d.name.Name] && !p.elsewhere(d.name) && !writes(d.stmt) {
+		if !used[d.name.Name] && m.lost[d.name.Name] < 2 && !writes(d.stmt) {
 			p.unusedName(d.name, fmt.Sprintf("the %s `%s` is not used", d.kind, d.name.Name), p.withoutStatement(d.stmt.Range(), "take it away"))
 		}
 	}
@@ -163,22 +164,22 @@ func (p *Pass) unusedName(name syntax.Ident, message string, fix *Fix) {
 	}
 }
 
-// elsewhere reports whether a name may be used in a statement that does not parse.
-func (p *Pass) elsewhere(name syntax.Ident) bool {
-	broken := false
+// lost counts the names in the text of a script that does not parse, since the statements that are missing may use them.
+func (p *Pass) lost() map[string]int {
+	counts := map[string]int{}
 	for _, d := range p.Errors {
-		broken = broken || d.Source == p.Tree.Source && strings.HasPrefix(d.Code, "P")
-	}
-	if !broken {
-		return false
-	}
-	tokens, _ := syntax.Lex(p.Tree.Source)
-	for _, t := range tokens {
-		if (t.Kind == syntax.KindIdent || t.Kind == syntax.KindQuoted) && tokenName(t) == name.Name && t.Span.Start.Offset != name.Start.Offset {
-			return true
+		if d.Source != p.Tree.Source || !strings.HasPrefix(d.Code, "P") {
+			continue
 		}
+		tokens, _ := syntax.Lex(p.Tree.Source)
+		for _, t := range tokens {
+			if t.Kind == syntax.KindIdent || t.Kind == syntax.KindQuoted {
+				counts[tokenName(t)]++
+			}
+		}
+		break
 	}
-	return false
+	return counts
 }
 
 // writes reports whether a stream that nothing reads has an effect, by its stages.
@@ -240,7 +241,7 @@ func (p *Pass) unusedLets(r *reading) {
 func (p *Pass) unusedFiles(m *mentions, sinks, known map[string]bool) {
 	used := func(names map[string]string) bool {
 		for name := range names {
-			if !known[name] && (m.words[name] || m.rows[name] || m.pipes[name] || sinks[name] || p.elsewhere(syntax.Ident{Name: name, Span: syntax.Span{Start: syntax.Pos{Offset: -1}}})) {
+			if !known[name] && (m.words[name] || m.rows[name] || m.pipes[name] || sinks[name] || m.lost[name] > 0) {
 				return true
 			}
 		}
@@ -293,7 +294,7 @@ func (p *Pass) unreadStreams(m *mentions, known map[string]bool) {
 		known[b.Name] = true
 	}
 	for _, t := range m.targets {
-		if known[t.Name] || m.rows[t.Name] || p.elsewhere(*t) {
+		if known[t.Name] || m.rows[t.Name] || m.lost[t.Name] > 1 {
 			continue
 		}
 		known[t.Name] = true // once

@@ -14,7 +14,10 @@ import (
 // reading is an expression of the script and what the rules ask of its nodes.
 type reading struct {
 	*check.Seen
-	texts map[ast.Node]string
+	nodes    []ast.Node // parents first
+	texts    map[ast.Node]string
+	formulae []*formula // its conditions, once they are asked for
+	judged   bool
 }
 
 // hint is what a rule finds in one use of an expression.
@@ -69,8 +72,11 @@ func sameFix(a, b *Fix) bool {
 
 // uses groups the expressions of the script by where they are written, in the order in which they were checked.
 func (s *Script) uses() [][]*reading {
+	if s.readings != nil {
+		return s.readings
+	}
 	at := map[*syntax.Expr]int{}
-	var all [][]*reading
+	all := [][]*reading{}
 	for _, e := range s.Exprs {
 		i, known := at[e.Expr]
 		if !known {
@@ -79,24 +85,30 @@ func (s *Script) uses() [][]*reading {
 		}
 		all[i] = append(all[i], &reading{Seen: e})
 	}
+	s.readings = all
 	return all
 }
 
 // each calls f for every node, parents first, once for those that the tree shares.
 func (r *reading) each(f func(ast.Node)) {
-	been := map[ast.Node]bool{}
-	var walk func(ast.Node)
-	walk = func(n ast.Node) {
-		if n == nil || been[n] {
-			return
+	if r.nodes == nil {
+		been := map[ast.Node]bool{}
+		var walk func(ast.Node)
+		walk = func(n ast.Node) {
+			if n == nil || been[n] {
+				return
+			}
+			been[n] = true
+			r.nodes = append(r.nodes, n)
+			for _, k := range kids(n) {
+				walk(k)
+			}
 		}
-		been[n] = true
-		f(n)
-		for _, k := range kids(n) {
-			walk(k)
-		}
+		walk(r.Tree)
 	}
-	walk(r.Tree)
+	for _, n := range r.nodes {
+		f(n)
+	}
 }
 
 // kids lists what is below a node, in the order of the text.

@@ -18,6 +18,9 @@ type Script struct {
 	Stages  []Stage            // of this text, once for each use
 	Uses    map[*syntax.Use]Used
 	Facts   Facts
+
+	readings [][]*reading // what the rules ask of Exprs, once they ask
+	names    *mentions
 }
 
 // Used is what a used file defines, and what it has from the files that it uses: param, let, fn, pipe, source, sink or stream,

@@ -34,6 +34,9 @@ type formula struct {
 	test  func(place) truth // of a test
 	parts []part            // of and, or: where the args stand
 	node  ast.Node
+
+	tested []*unknown // once they are asked for
+	tests  int
 }
 
 // part is where an operand of `and` or `or` stands.
@@ -515,18 +518,34 @@ func toFloat(v any) float64 {
 }
 
 // unknowns lists what the formula tests.
-func (f *formula) unknowns() (list []*unknown) {
-	if f.about != nil {
-		return []*unknown{f.about}
+func (f *formula) unknowns() []*unknown {
+	if f.tested != nil {
+		return f.tested
 	}
-	for _, a := range f.args {
-		for _, u := range a.unknowns() {
-			if !slices.Contains(list, u) {
-				list = append(list, u)
-			}
+	been := map[*unknown]bool{}
+	var walk func(*formula)
+	walk = func(g *formula) {
+		if g.about != nil && !been[g.about] {
+			been[g.about] = true
+			f.tested = append(f.tested, g.about)
+		}
+		for _, a := range g.args {
+			walk(a)
 		}
 	}
-	return list
+	walk(f)
+	return f.tested
+}
+
+// size counts the tests of the formula.
+func (f *formula) size() int {
+	if f.tests == 0 {
+		f.tests = 1
+		for _, a := range f.args {
+			f.tests += a.size()
+		}
+	}
+	return f.tests
 }
 
 // value is what the formula is where its unknowns are.
@@ -563,19 +582,27 @@ func (f *formula) value() truth {
 	return f.test(f.about.at)
 }
 
-// maxTries bounds how many places are tried for one question.
-const maxTries = 4096
+// maxTries bounds how many places are tried for one question, and maxWork how many tests that takes. Of more operands than
+// maxPairs only those are compared that are written alike.
+const (
+	maxTries = 4096
+	maxWork  = 1 << 20
+	maxPairs = 40
+)
 
 // try calls f at all places of the formulas' unknowns until it returns false. It returns whether it was true at all; known is
 // false if there are too many.
 func try(formulas []*formula, f func() bool) (all, known bool) {
 	var list []*unknown
-	tries := 1
+	tries, size := 1, 0
+	for _, g := range formulas {
+		size += g.size()
+	}
 	for _, g := range formulas {
 		for _, u := range g.unknowns() {
 			if !slices.Contains(list, u) {
 				list = append(list, u)
-				if tries *= len(u.places); tries > maxTries {
+				if tries *= len(u.places); tries > maxTries || tries*size > maxWork {
 					return false, false
 				}
 			}
