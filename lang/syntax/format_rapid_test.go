@@ -254,31 +254,31 @@ func TestFormatRapid(t *testing.T) {
 	require.Greater(t, good, 30)
 }
 
-// TestFormatLarge formats ten megabytes in shapes that would show a step that does not take linear time.
+// TestFormatLarge formats megabytes, most of them in one line, in shapes that would show a step that does not take linear time.
 func TestFormatLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	repeat := func(s string, size int) string { return strings.Repeat(s, size/len(s)) }
 	for name, text := range map[string]string{
-		"list":        "let x = [" + repeat("1, ", 10<<20) + "1]",
+		"list":        "let x = [" + repeat("1, ", 3<<20) + "1]",
 		"string":      `let x = "` + repeat("a", 10<<20) + `"`,
-		"sum":         "let x = a" + repeat(" + b", 2<<20),
-		"choices":     "let x = " + repeat("a ? b : ", 1<<20) + "c",
-		"calls":       "let x = f(1)" + repeat(" and f(a, [1])", 1<<20),
-		"stages":      "stream x = y" + repeat(" |> where a", 1<<20),
-		"items":       "stream x = y |> derive a = 1" + repeat(", b = a", 1<<20),
-		"clauses":     "stream x = y" + repeat(" |> aggregate n = count() by a window tumbling(1m)", 1<<20),
-		"statements":  repeat("let x = 1 // one\n", 1<<20),
-		"comments":    "let x = " + repeat("/**/ ", 2<<20) + "1",
-		"notes":       "let x = [" + repeat("1, // one\n ", 1<<20) + "1]",
-		"own lines":   repeat("// a comment\n\n\n", 2<<20),
-		"records":     "let x = [" + repeat("{a: 1, b: [2, 3]}, ", 2<<20) + "1]",
-		"cases":       "stream x = y |> split { " + repeat("when a => b ", 1<<20) + "}",
-		"broken":      repeat("let x = = 1\n", 1<<20),
-		"backticks":   "let x = 1 " + repeat("` \n", 1<<20),
+		"sum":         "let x = a" + repeat(" + b", 512<<10),
+		"choices":     "let x = " + repeat("a ? b : ", 256<<10) + "c",
+		"calls":       "let x = f(1)" + repeat(" and f(a, [1])", 256<<10),
+		"stages":      "stream x = y" + repeat(" |> where a", 256<<10),
+		"items":       "stream x = y |> derive a = 1" + repeat(", b = a", 256<<10),
+		"clauses":     "stream x = y" + repeat(" |> aggregate n = count() by a window tumbling(1m)", 256<<10),
+		"statements":  repeat("let x = 1 // one\n", 256<<10),
+		"comments":    "let x = " + repeat("/**/ ", 512<<10) + "1",
+		"notes":       "let x = [" + repeat("1, // one\n ", 256<<10) + "1]",
+		"own lines":   repeat("// a comment\n\n\n", 512<<10),
+		"records":     "let x = [" + repeat("{a: 1, b: [2, 3]}, ", 512<<10) + "1]",
+		"cases":       "stream x = y |> split { " + repeat("when a => b ", 256<<10) + "}",
+		"broken":      repeat("let x = = 1\n", 256<<10),
+		"backticks":   "let x = 1 " + repeat("` \n", 256<<10),
 		"deep":        "let x = " + strings.Repeat("f(a, ", MaxDepth-1) + "1" + strings.Repeat(")", MaxDepth-1),
-		"wide tokens": "let x = f(" + repeat(`"`+repeat("b", 300)+`", `, 1<<20) + "1)",
+		"wide tokens": "let x = f(" + repeat(`"`+repeat("b", 300)+`", `, 256<<10) + "1)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
