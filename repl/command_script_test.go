@@ -198,3 +198,24 @@ func TestEdit(t *testing.T) {
 	s.refused(".edit a b", "usage: .edit [NAME]")
 	require.False(t, strings.Contains(s.script.text(), "select n"))
 }
+
+func TestFormat(t *testing.T) {
+	s := newSession(t, 0, Options{})
+	s.refused(".fmt", "there is nothing to format")
+	s.say(visits)
+	s.say("// Many.\nstream hot=visits|>where n>5 // five\nlet  a=1")
+	out, notes := s.say(".fmt hot")
+	require.Equal(t, "// Many.\nstream hot = visits |> where n > 5 // five\n", out)
+	require.Equal(t, "formatted 1 statement\n", notes)
+	require.Contains(t, s.script.text(), "let  a=1")
+	out, notes = s.say(".fmt")
+	require.Equal(t, s.script.text(), out)
+	require.Contains(t, out, "let a = 1")
+	require.Regexp(t, "^formatted [12] statements?\n$", notes)
+	_, notes = s.say(".fmt")
+	require.Contains(t, notes, "nothing was changed")
+	s.say(".undo")
+	require.Contains(t, s.script.text(), "let  a=1")
+	s.refused(".fmt hott", "did you mean `hot`")
+	s.refused(".fmt a b", "usage: .fmt [NAME]")
+}

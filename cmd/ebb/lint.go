@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/ebb-lang/ebb/lang/lint"
@@ -223,11 +222,6 @@ func explainCode(code string) error {
 	}
 	_, err := os.Stdout.WriteString(lint.Explain(r))
 	return err
-}
-
-// unified is what changes a text into another one.
-func unified(name, before, after string) string {
-	return string(diff.Diff(name, []byte(before), name+" (fixed)", []byte(after)))
 }
 
 // atLeast reports whether a severity is as bad as another one.

@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/lint"
@@ -36,55 +32,11 @@ type lintFile struct {
 	scripts  []lint.Text // the one script, or one for each block
 }
 
-const stdinName = "<stdin>"
-
 // gather reads files; of a folder what lies below it.
 func gather(args []string) *gathered {
 	g := &gathered{lib: stdlib.New(), limits: map[string]syntax.Severity{}}
-	seen := map[string]bool{}
-	add := func(name string, read func() ([]byte, error)) {
-		if seen[name] {
-			return
-		}
-		seen[name] = true
-		text, err := read()
-		if err != nil {
-			g.wrong = append(g.wrong, fmt.Errorf("cannot read %s: %w%s", name, reason(err), otherScript(name, err)))
-			return
-		}
-		g.add(name, string(text))
-	}
-	file := func(path string) {
-		path = filepath.ToSlash(filepath.Clean(path))
-		add(path, func() ([]byte, error) { return os.ReadFile(path) })
-	}
-	for _, arg := range args {
-		if arg == "-" {
-			add(stdinName, func() ([]byte, error) { return io.ReadAll(os.Stdin) })
-			continue
-		}
-		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
-			file(arg)
-			continue
-		}
-		filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
-			switch name := d.Name(); {
-			case err != nil:
-				g.wrong = append(g.wrong, fmt.Errorf("cannot read %s: %w", path, reason(err)))
-			case d.IsDir() && path != arg && (strings.HasPrefix(name, ".") || name == "node_modules"):
-				return fs.SkipDir
-			case !d.IsDir() && (filepath.Ext(name) == ".ebb" || isPage(name)):
-				file(path)
-			}
-			return nil
-		})
-	}
+	g.wrong = readTexts(args, g.add)
 	return g
-}
-
-func isPage(name string) bool {
-	ext := strings.ToLower(filepath.Ext(name))
-	return ext == ".md" || ext == ".markdown"
 }
 
 func (g *gathered) add(name, text string) {
@@ -197,7 +149,7 @@ func (g *gathered) mend(most lint.Applicability, show bool) (changed bool, err e
 		changed = changed || text != f.original
 		switch {
 		case show:
-			if _, err := os.Stdout.WriteString(unified(f.name, f.original, text)); err != nil {
+			if _, err := os.Stdout.WriteString(unified(f.name, "fixed", f.original, text)); err != nil {
 				return changed, err
 			}
 			continue
@@ -240,34 +192,4 @@ func (f *lintFile) choose(c lint.Choice) {
 	for i := range f.scripts {
 		f.scripts[i].Choice = c
 	}
-}
-
-// replaceFile puts a text in the place of a file, whole or not at all, with the same mode.
-func replaceFile(path, text string) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o200 == 0 {
-		return &fs.PathError{Op: "write", Path: path, Err: fs.ErrPermission}
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.WriteString(text)
-	if e := tmp.Chmod(info.Mode().Perm()); err == nil {
-		err = e
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

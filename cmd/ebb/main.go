@@ -86,7 +86,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(), checkCommand(), lintCommand(), testCommand(), explainCommand(), docCommand(), checkpointCommand(), replCommand(), lspCommand(), versionCommand())
+	root.AddCommand(runCommand(), checkCommand(), lintCommand(), fmtCommand(), testCommand(), explainCommand(), docCommand(), checkpointCommand(), replCommand(), lspCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

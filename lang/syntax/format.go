@@ -12,34 +12,40 @@ import (
 // Statements with errors stay as they are; the diagnostics say what is wrong with them. A text that is not UTF-8, or holds
 // NUL bytes, is returned as it is.
 func Format(name, text string) (string, []Diagnostic) {
-	f := newFormatter(NewSource(name, text))
-	if !utf8.ValidString(f.src.Text) || strings.IndexByte(f.src.Text, 0) >= 0 {
-		Sort(f.diags.list)
-		return text, f.diags.list
+	script, diags := Parse(name, text)
+	if !isText(script.Source.Text) {
+		return text, diags
 	}
-	return f.format()
+	return FormatScript(script), diags
 }
 
-func newFormatter(src *Source) *formatter {
-	f := &formatter{parser: &parser{src: src, script: &Script{Source: src}}}
+// FormatScript is Format of a script that is parsed already. The result differs from the text of its source only in layout.
+func FormatScript(script *Script) string {
+	if !isText(script.Source.Text) {
+		return script.Source.Text
+	}
+	out, _ := format(script)
+	return out
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+// format returns the text, and how many statements are right and stay as they are all the same.
+func format(script *Script) (string, int) {
+	f := &formatter{parser: &parser{src: script.Source, script: &Script{Source: script.Source}}}
 	f.lex()
-	return f
-}
-
-func (f *formatter) format() (string, []Diagnostic) {
-	f.parse()
+	f.cutUnits(script.Stmts)
 	f.findGaps()
 	f.findDirt()
 	f.tables()
 	f.all()
-	Sort(f.diags.list)
-	return f.aligned(), f.diags.list
+	return f.aligned(), f.refused
 }
 
-// width is the number of columns that a formatted line keeps to if it can, step how far one thing is indented in another.
 const (
-	width = 100
-	step  = 4
+	width    = 100 // columns that a formatted line keeps to if it can
+	rowWidth = 150 // the same of a line that is a row of a table
+	step     = 4   // how far one thing is indented in another
 )
 
 // formatter holds one text on its way to its layout. Like the parser it speaks of tokens by their index.
@@ -47,7 +53,7 @@ type formatter struct {
 	*parser
 	units []unit
 	gaps  []gap  // in front of each token, and one at the end
-	dirty []bool // of gaps: with characters that mean nothing
+	dirty []bool // of gaps: they stay as they are
 
 	// Of tokens, filled in by statements (format_space.go, format_groups.go).
 	blank      []bool // a blank stands in front of it, unless a line break does
@@ -64,6 +70,7 @@ type formatter struct {
 	out     []byte
 	col     int
 	line    int
+	indent  int // of the line
 	notes   []note
 }
 
@@ -73,38 +80,36 @@ type unit struct {
 	stmt     Stmt
 }
 
-// parse cuts the text into statements and parses each.
-func (f *formatter) parse() {
+// cutUnits cuts the text into statements, and finds what each means.
+func (f *formatter) cutUnits(stmts []Stmt) {
 	if len(f.tokens) == 0 {
 		return
 	}
-	done := 0
+	f.diags = diagList{}
 	f.statements(func(from, to int) {
-		n := len(f.script.Stmts)
-		f.statement(from, to)
 		u := unit{from: from, to: to}
-		if len(f.script.Stmts) > n {
-			u.stmt = f.script.Stmts[n]
+		at := f.tokens[from].Span.Start.Offset
+		for len(stmts) > 0 && stmts[0].Range().Start.Offset < at {
+			stmts = stmts[1:]
+		}
+		if len(stmts) > 0 && stmts[0].Range().Start.Offset == at {
+			u.stmt = stmts[0]
 		}
 		f.units = append(f.units, u)
-		done = to
 	})
-	if done < len(f.tokens) { // there are too many errors
-		f.units = append(f.units, unit{from: done, to: len(f.tokens)})
-	}
-	// An indented statement is right by itself; that it is indented is the mistake.
-	at := map[int]bool{}
+	// A statement that is indented is right by itself; that it is indented is the mistake.
+	indented := map[int]bool{}
 	for _, d := range f.diags.list {
-		at[d.Span.Start.Offset] = true
+		indented[d.Span.Start.Offset] = true
 	}
 	for i := range f.units {
-		if at[f.tokens[f.units[i].from].Span.Start.Offset] {
+		if indented[f.tokens[f.units[i].from].Span.Start.Offset] {
 			f.units[i].stmt = nil
 		}
 	}
 }
 
-// findDirt finds gaps that hold more than blanks and comments. What stands beside them stays as it is.
+// findDirt finds gaps that hold more than blanks and comments, or no line break where there must be one. What stands beside them stays as it is.
 func (f *formatter) findDirt() {
 	f.dirty = make([]bool, len(f.gaps))
 	for _, i := range f.lost {
@@ -114,6 +119,11 @@ func (f *formatter) findDirt() {
 		last := f.comments()[n-1].Text
 		if strings.HasPrefix(last, "/*") && (len(last) < 4 || !strings.HasSuffix(last, "*/")) {
 			f.dirty[len(f.gaps)-1] = true
+		}
+	}
+	for i, u := range f.units {
+		if i > 0 && f.tokens[u.from].Lead == LeadNone { // a statement behind another one, in the same line
+			f.dirty[u.from] = true
 		}
 	}
 	for i := range f.units {
@@ -175,9 +185,10 @@ func (f *formatter) all() {
 // layout writes a statement that is right. It reports false, and writes nothing, if the statement would not be the same.
 func (f *formatter) layout(u unit) bool {
 	out, col, line, notes := len(f.out), f.col, f.line, len(f.notes)
-	f.first = u.from
+	f.first, f.indent = u.from, 0
 	f.print(u.from, u.to, f.groups(u), 0, u.to, false)
-	if f.same(u, string(f.out[out:])) {
+	text := string(f.out[out:])
+	if text == f.src.Slice(Span{f.tokens[u.from].Span.Start, f.tokens[u.to-1].Span.End}) || f.same(u, text) {
 		return true
 	}
 	f.out, f.col, f.line, f.notes = f.out[:out], col, line, f.notes[:notes]

@@ -103,7 +103,14 @@ func (f *formatter) align(run []column) []column {
 
 // note is a comment behind the last token of a line.
 type note struct {
-	at, line, col int // where it starts, with the blank in front of it
+	at, line, col int  // where it starts, with the blank in front of it
+	stmt          int  // its statement
+	margin        bool // its line starts at the margin
+}
+
+// under reports whether a comment may be aligned with the one in the line above: in one statement, or in a run of short ones.
+func (n note) under(above note) bool {
+	return n.line == above.line+1 && (n.stmt == above.stmt || n.margin && above.margin)
 }
 
 // aligned is the text with the comments behind consecutive lines one under the other.
@@ -115,7 +122,7 @@ func (f *formatter) aligned() string {
 	for i := 0; i < len(f.notes); {
 		low, high := f.notes[i].col, f.notes[i].col
 		end := i + 1
-		for ; end < len(f.notes) && f.notes[end].line == f.notes[end-1].line+1; end++ {
+		for ; end < len(f.notes) && f.notes[end].under(f.notes[end-1]); end++ {
 			l, h := min(low, f.notes[end].col), max(high, f.notes[end].col)
 			if h-l > spread {
 				break

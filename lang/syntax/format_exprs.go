@@ -31,13 +31,22 @@ func (f *formatter) list(open int) *group {
 				if f.level[from] != levelWord {
 					g.points = append(g.points, from)
 				}
-				g.kids = append(g.kids, f.element(from, i)...)
+				kids := f.element(from, i)
+				if f.tokens[open].Text == "[" && f.isRow(from, i) {
+					kids[0].row, g.soft = true, false
+				}
+				g.kids = append(g.kids, kids...)
 			}
 			from = i + 1
 		}
 	}
 	g.points = append(g.points, end)
 	return g
+}
+
+// isRow reports whether an element of a list is a record: a row of a table, which stays in one line if it can.
+func (f *formatter) isRow(from, to int) bool {
+	return f.tokens[from].Text == "{" && f.match[from] == to-1 && !f.padded[from] && from+1 < to-1
 }
 
 // element finds the groups of an element: `EXPR`, `NAME: EXPR` or a field of a schema.

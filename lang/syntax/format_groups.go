@@ -11,6 +11,7 @@ type group struct {
 	points   []int // ascending
 	kids     []*group
 	soft     bool // broken only where it was: breaking it would gain nothing
+	row      bool // a record in a list: it may be wider
 	indent   int  // of groupLines: of the lines of its points
 	widest   int  // the longest token
 }
@@ -42,8 +43,7 @@ func (f *formatter) groups(u unit) []*group {
 		add(f.params(u)...)
 		add(f.expr(s.Body)...)
 	case *Pipe:
-		add(f.params(u)...)
-		add(f.stages(u, s.Stages, nil)...)
+		add(f.stages(u, s.Stages, f.params(u))...)
 	case *SourceStmt:
 		add(f.input(&s.Input, u.to, step)...)
 	case *SinkStmt:

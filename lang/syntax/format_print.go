@@ -132,7 +132,11 @@ func (f *formatter) broken(g *group, ind, limit int, flat bool) bool {
 		return false // a long string is no shorter on a line of its own
 	}
 	end := min(limit, f.nextMust[g.upto])
-	return f.col+f.end[end-1]-f.start[g.from] > width
+	most := width
+	if g.row {
+		most = rowWidth
+	}
+	return f.col+f.end[end-1]-f.start[g.from] > most
 }
 
 // group writes a group. Its limit is as in print.
@@ -226,6 +230,7 @@ func (f *formatter) breakLine(i, ind, comments int, spaced bool) {
 	if (spaced || len(own) > 0 && !closes) && at > prev+1 {
 		f.newline()
 	}
+	f.indent = ind
 	f.spaces(ind)
 }
 
@@ -252,7 +257,7 @@ func (f *formatter) own(own []Token, prev, indent int, spaced bool) int {
 
 // trail writes comments behind the last token of a line.
 func (f *formatter) trail(comments []Token) {
-	f.notes = append(f.notes, note{at: len(f.out), line: f.line, col: f.col})
+	f.notes = append(f.notes, note{at: len(f.out), line: f.line, col: f.col, stmt: f.first, margin: f.indent == 0})
 	for _, c := range comments {
 		f.write(" ")
 		f.write(commentText(c))

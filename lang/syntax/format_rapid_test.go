@@ -229,8 +229,7 @@ func TestFormatRapid(t *testing.T) {
 		}
 		text := strings.Join(lines, "\n")
 		script, diags := Parse("t", text)
-		f := checkFormat(t, text)
-		require.Zero(t, f.refused, text)
+		require.Zero(t, checkFormat(t, text), text)
 		if len(diags) > 0 {
 			return
 		}
@@ -247,8 +246,7 @@ func TestFormatRapid(t *testing.T) {
 		if again, diags := Parse("t", b.String()); len(diags) > 0 || shape(again) != shape(script) {
 			return // a line break ended a step of a test
 		}
-		f = checkFormat(t, b.String())
-		require.Zero(t, f.refused, b.String())
+		require.Zero(t, checkFormat(t, b.String()), b.String())
 	})
 	t.Logf("%d without mistakes", good)
 	require.Greater(t, good, 30)

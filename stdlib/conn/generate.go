@@ -28,7 +28,8 @@ var _ = define(spec.Conn{
 				Want: `{"id":1,"at":"2026-01-01T00:00:00Z"}
 {"id":2,"at":"2026-01-01T00:01:00Z"}
 {"id":3,"at":"2026-01-01T00:02:00Z"}`},
-			{Code: `generate({city: ["Rome", "Oslo"], price: "int 1..9"}, count: 1000) |> aggregate n = count(), low = min(price), high = max(price)`,
+			{Code: `generate({city: ["Rome", "Oslo"], price: "int 1..9"}, count: 1000)
+    |> aggregate n = count(), low = min(price), high = max(price)`,
 				Want: `{"n":1000,"low":1,"high":9}`},
 		},
 	},

@@ -27,7 +27,7 @@ var _ = define(spec.Conn{
 			"floats are the shortest text that reads back as the same number; NaN and infinities are null. With `partition_by`, `path` is a folder. Files that end in `.gz` or `.zst` are compressed.",
 		Examples: []spec.Example{
 			{Code: "rows([{name: \"Ann\", tags: [\"a\", \"b\"], at: @2026-01-31T10:00:00Z}]) |> into jsonl(\"-\")", Want: `{"name":"Ann","tags":["a","b"],"at":"2026-01-31T10:00:00Z"}` + "\n"},
-			{Code: "rows([{v: 1.5, took: 90s, note: nil}]) schema { v: float, took: duration, note: string? } |> into jsonl(\"-\")", Want: `{"v":1.5,"took":"1m30s","note":null}` + "\n"},
+			{Code: "rows([{v: 1.5, took: 90s, note: nil}]) schema { v: float, took: duration, note: string? }\n    |> into jsonl(\"-\")", Want: `{"v":1.5,"took":"1m30s","note":null}` + "\n"},
 		},
 	},
 	ConnSig:  types.ConnSig{Name: "jsonl", Source: true, Sink: true, Params: fileParams()},

@@ -16,7 +16,9 @@ var _ = define(spec.Stage{
 			"A row is late for a window that had closed when it was read: `late drop` (the default) counts it, `late into` sends it elsewhere, `late allow 1m` keeps windows open that long and revises them. " +
 			"`retain 1h` ends a key that has had no row for so long; a later row starts it anew.",
 		Examples: []spec.Example{
-			{Code: `rows([{k: "a", n: 1}, {k: "b", n: 5}, {k: "a", n: 2}]) |> aggregate total = sum(n), rows = count() by k |> sort by k`,
+			{Code: `rows([{k: "a", n: 1}, {k: "b", n: 5}, {k: "a", n: 2}])
+    |> aggregate total = sum(n), rows = count() by k
+    |> sort by k`,
 				Want: "{\"k\":\"a\",\"total\":3,\"rows\":2}\n{\"k\":\"b\",\"total\":5,\"rows\":1}"},
 			{Code: `rows([{n: 1}, {n: 3}]) |> aggregate mean = sum(n) / count()`, Want: `{"mean":2}`},
 		}},
