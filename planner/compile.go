@@ -19,6 +19,8 @@ type Options struct {
 	Print       *types.ConnArgs   // how printed pipelines are written
 	// Only, if not nil, says which outputs of the script run: the others, and what leads to them only, are left out.
 	Only func(*check.Write) bool
+	// Edit, if not nil, may add outputs to the plan before any rule is applied.
+	Edit func(*Plan)
 }
 
 // Compiled is a script on its way to running.
@@ -43,6 +45,10 @@ func Compile(name, text string, lib *stdlib.Catalog, env *exec.Env, o Options) (
 	p, err := Build(checked, lib)
 	if err != nil {
 		return nil, diags, err
+	}
+	if o.Edit != nil {
+		o.Edit(p)
+		p.sweep()
 	}
 	Optimize(p, lib)
 	if o.Parallelism == 0 {

@@ -66,6 +66,7 @@ func testCommand() *cobra.Command {
 	cmd.Flags().StringVar(&pattern, "run", "", "run the tests whose names match a regular expression, the `PATTERN`")
 	cmd.Flags().StringVar(&output, "output", "text", "`FORMAT` of the report: "+strings.Join(testrun.Formats, ", "))
 	cmd.Flags().BoolVar(&update, "update", false, "write the rows that come into the expectations that differ")
+	cmd.Flags().BoolVar(&o.Cover, "cover", false, "say which stages, arms of split, late rows and failing rows no test has seen")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "`N` that chaos begins with; the same seed gives the same run")
 	cmd.Flags().IntVar(&o.Chaos, "chaos", usualChaos, "run each test `N` more times under chaos")
 	cmd.RegisterFlagCompletionFunc("run", cobra.NoFileCompletions)

@@ -38,11 +38,19 @@ func (r *Report) Add(name, text string, o Options) *Script {
 		r.Broken = append(r.Broken, Broken{File: name, Text: strings.Join(all, "\n"), Diags: diags})
 		return nil
 	}
+	cover := s.coverage()
 	for _, t := range s.Tests {
 		if o.Match != nil && !o.Match(t.What) {
 			continue
 		}
 		r.Results = append(r.Results, s.Test(t))
+		if o.Cover {
+			s.cover(t, cover)
+		}
+	}
+	if o.Cover {
+		cover.finish()
+		r.Cover = append(r.Cover, cover)
 	}
 	return s
 }

@@ -29,15 +29,17 @@ type job struct {
 	clock  *sim.Clock
 	rng    *rand.Rand
 	width  int
-	storm  *storm // nil: nothing happens but what the test says
-	watch  func(*planner.Compiled, *exec.Run)
+	storm  *storm              // nil: nothing happens but what the test says
+	edit   func(*planner.Plan) // what is added to plans; nil: nothing
+	stats  []*exec.Stats       // of all runs
 
 	launched *planner.Launched // nil: it is down
 	run      *sim.Stepper
 	taken    []checkpointed // by the test
-	dead     bool           // it failed as it should: it does not go on
-	ended    bool           // its input
-	done     bool           // it crashed when all was done
+	crashes  int
+	dead     bool // it failed as it should: it does not go on
+	ended    bool // its input
+	done     bool // it crashed when all was done
 }
 
 // checkpointed is a checkpoint that a step of the test has taken.
@@ -73,7 +75,7 @@ func (j *job) up(from checkpoint.ID) error {
 	if j.storm != nil {
 		width = j.storm.width()
 	}
-	c, diags, err := planner.Compile(j.script.Name, j.text, j.lib, env, planner.Options{Set: j.script.options.Set, Parallelism: width,
+	c, diags, err := planner.Compile(j.script.Name, j.text, j.lib, env, planner.Options{Set: j.script.options.Set, Parallelism: width, Edit: j.edit,
 		Print: &types.ConnArgs{Name: "blackhole", Args: map[string]any{}}})
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func (j *job) up(from checkpoint.ID) error {
 	if err != nil {
 		return err
 	}
-	return j.begin(l, env, c)
+	return j.begin(l, env)
 }
 
 // finished reports whether the job came to its end before it crashed: the next run would begin anew.
@@ -120,7 +122,7 @@ func (j *job) mode(c *planner.Compiled) string {
 	return "auto"
 }
 
-func (j *job) begin(l *planner.Launched, env *exec.Env, c *planner.Compiled) error {
+func (j *job) begin(l *planner.Launched, env *exec.Env) error {
 	if l.From == nil {
 		j.world.begin()
 	}
@@ -132,15 +134,14 @@ func (j *job) begin(l *planner.Launched, env *exec.Env, c *planner.Compiled) err
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if j.watch != nil {
-		j.watch(c, run.Run)
-	}
+	j.stats = append(j.stats, env.Stats)
 	j.launched, j.run = l, run
 	return nil
 }
 
 // crash lets the power go: what was not durable is lost.
 func (j *job) crash() {
+	j.crashes++
 	j.launched, j.run = nil, nil
 	j.memory = j.memory.Crash(j.rng)
 }
@@ -253,7 +254,7 @@ func (j *job) rollback(id checkpoint.ID) error {
 		}
 		return err
 	}
-	return j.begin(l, env, nil)
+	return j.begin(l, env)
 }
 
 // find returns a checkpoint that the test has taken.

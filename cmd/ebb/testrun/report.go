@@ -49,8 +49,8 @@ func (r *Report) Write(w io.Writer, format string) error {
 	return r.text(w)
 }
 
-// Line shows a result to people: one line, and what is wrong below it.
-func (r *Result) Line() string {
+// Show shows a result to people: one line, and what is wrong below it.
+func (r *Result) Show() string {
 	var b strings.Builder
 	word := "ok  "
 	if !r.Passed() {
@@ -92,7 +92,7 @@ func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n  
 
 func (r *Report) text(w io.Writer) error {
 	for _, x := range r.Results {
-		if _, err := fmt.Fprintln(w, x.Line()); err != nil {
+		if _, err := fmt.Fprintln(w, x.Show()); err != nil {
 			return err
 		}
 	}

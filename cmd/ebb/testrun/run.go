@@ -22,22 +22,16 @@ import (
 
 // testRun carries out the steps of a test, one after the other, on one job.
 type testRun struct {
-	script  *Script
-	test    *check.Test
-	job     *job
-	at      syntax.Span // of the step at hand
-	expects []*Expectation
-	rows    int // that were given
-	seen    map[string]*seen
-	broken  error // of the job: it stands still since
-	failed  syntax.Span
-}
+	script *Script
+	test   *check.Test
+	job    *job
+	at     syntax.Span // of the step at hand
+	rows   int         // that were given
+	broken error       // of the job: it stands still since
+	failed syntax.Span
 
-// Expectation is an `expect` of rows, with the rows that there were.
-type Expectation struct {
-	Step *check.TestStep
-	Have []Row
-	Diff *Diff // nil: all is as expected
+	in    map[string][]string // by stage: the outputs that its rows come from
+	ports map[string]string   // outputs beside the main one
 }
 
 func newTestRun(s *Script, t *check.Test, st *storm) *testRun {
@@ -57,7 +51,7 @@ func newTestRun(s *Script, t *check.Test, st *storm) *testRun {
 			w.given[x.Source.Name] = &conn.Given{}
 		}
 	}
-	return &testRun{script: s, test: t, job: j, at: t.Span, seen: map[string]*seen{}}
+	return &testRun{script: s, test: t, job: j, at: t.Span}
 }
 
 // do carries out the steps and returns what is not as it should be.
@@ -226,12 +220,11 @@ func (r *testRun) expect(x *check.TestStep) []Failure {
 	if r.broken != nil {
 		return nil
 	}
-	e := &Expectation{Step: x, Have: r.have(x)}
-	r.expects = append(r.expects, e)
-	if e.Diff = compare(x, e.Have, x.Mode == "ordered" && r.job.storm == nil); e.Diff == nil {
+	d := compare(x, r.have(x), x.Mode == "ordered" && r.job.storm == nil)
+	if d == nil {
 		return nil
 	}
-	return []Failure{{At: x.Span, Text: e.Diff.Text(), Diff: e.Diff}}
+	return []Failure{{At: x.Span, Text: d.Text(), Diff: d}}
 }
 
 // have returns the rows of what a step speaks of: all changes, or those that are left.

@@ -30,6 +30,7 @@ type Script struct {
 
 	streams []string // that its statements define
 	sinks   map[types.Place]string
+	checked *check.Script
 	files   disk.FS
 	options Options
 }
@@ -52,7 +53,7 @@ func Load(name, text string, o Options) (*Script, []check.Diagnostic) {
 			return nil, diags
 		}
 	}
-	s.Tests = checked.Tests
+	s.Tests, s.checked = checked.Tests, checked
 	for _, w := range checked.Writes {
 		if w.Sink != "" {
 			s.sinks[w.Conn.Pos] = w.Sink
@@ -90,12 +91,9 @@ func (s *Script) once(t *check.Test, st *storm, into *Result) (out []Failure) {
 			out = append(out, Failure{At: run.at, Text: fmt.Sprintf("internal error: %v\n%s", p, stack())})
 		}
 	}()
-	if into != nil && s.options.Cover {
-		run.job.watch = run.cover
-	}
 	out = run.do()
 	if into != nil {
-		into.rows, into.Expects, into.seen = run.rows, run.expects, run.seen
+		into.rows = run.rows
 	}
 	return out
 }
@@ -138,10 +136,8 @@ type Result struct {
 	Spared   string // why it is not run under storms
 	Stormy   bool   // it failed under the storm of Seed, and not without
 	Seed     uint64
-	Expects  []*Expectation
 
 	rows int
-	seen map[string]*seen
 }
 
 // Passed reports whether everything was as it should be.
