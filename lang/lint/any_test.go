@@ -1,11 +1,13 @@
 package lint_test
 
 import (
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
@@ -85,4 +87,18 @@ func damaged(r *rand.Rand, text, other string) string {
 	}
 	a, b := pick(other)
 	return text[:from] + other[a:b] + text[to:]
+}
+
+// TestLongScript: thousands of stages, which a few pipes make, take the linter no longer than the checker, about. Each with each
+// would take minutes.
+func TestLongScript(t *testing.T) {
+	text := "source a = csv(\"in.csv\", follow: true) schema { price: float, n: int, at: time } time at lag 5s\n" +
+		"pipe p0() = select price, n, at |> aggregate n = count(), at = max(event_time()) by price window tumbling(1s)\n"
+	for i := 1; i <= 12; i++ {
+		text += fmt.Sprintf("pipe p%d() = p%d() |> p%d()\n", i, i-1, i-1)
+	}
+	text += "a |> p12() |> into csv(\"out.csv\")\n"
+	started := time.Now()
+	require.NotEmpty(t, with("W402", looked(t, text)))
+	require.Less(t, time.Since(started), 30*time.Second)
 }

@@ -15,6 +15,8 @@ type flow struct {
 	place   map[*check.Stage]position
 	inputs  map[types.Place]*syntax.Input
 	targets map[types.Place]*syntax.Target
+	direct  map[*check.Stage][]end // of nearest
+	slow    map[*check.Stage]*check.Source
 }
 
 // position is the place of a stage in its stream.
@@ -31,7 +33,8 @@ type end struct {
 
 // flow returns what is known of the script's streams.
 func (s *Script) flow() *flow {
-	f := &flow{script: s, place: map[*check.Stage]position{}, inputs: map[types.Place]*syntax.Input{}, targets: map[types.Place]*syntax.Target{}}
+	f := &flow{script: s, place: map[*check.Stage]position{}, inputs: map[types.Place]*syntax.Input{}, targets: map[types.Place]*syntax.Target{},
+		direct: map[*check.Stage][]end{}, slow: map[*check.Stage]*check.Source{}}
 	for _, st := range s.Checked.Streams {
 		for i, stage := range st.Stages {
 			f.place[stage] = position{st, i}
@@ -131,6 +134,48 @@ func (f *flow) head(s *check.Stream) []end {
 			out = append(out, f.last(check.Node{Stream: feed.Stream})...)
 		}
 	}
+	return out
+}
+
+// nearest returns the sources whose rows reach a stage as they are, and the nearest stages before it that make rows of their own.
+func (f *flow) nearest(s *check.Stage) []end {
+	if out, known := f.direct[s]; known {
+		return out
+	}
+	f.direct[s] = nil // for a circle, which is an error
+	var out []end
+	for _, e := range f.before(s) {
+		more := []end{e}
+		if e.stage != nil && f.script.Facts.Passes(e.stage) {
+			more = f.nearest(e.stage)
+		}
+		for _, m := range more {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	f.direct[s] = out
+	return out
+}
+
+// slowest returns, of the sources before a stage that never end, the one that waits longest for rows; nil if there is none.
+func (f *flow) slowest(s *check.Stage) *check.Source {
+	if out, known := f.slow[s]; known {
+		return out
+	}
+	f.slow[s] = nil
+	var out *check.Source
+	for _, e := range f.before(s) {
+		src := e.source
+		if e.stage != nil {
+			src = f.slowest(e.stage)
+		}
+		if src != nil && src.Time != nil && !src.Info.Bounded && (out == nil || src.Lag > out.Lag) {
+			out = src
+		}
+	}
+	f.slow[s] = out
 	return out
 }
 

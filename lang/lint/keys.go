@@ -196,11 +196,19 @@ func whole(x *types.Expr) bool {
 	return false
 }
 
+// farthest is how many stages an expression is followed through: scripts that are longer are made to be slow.
+const farthest = 100
+
 // origins follows an expression over the input of a stage to where its value is made: to the expression of a stage before it, or
 // to the column of a source. asked tells that a filter on the way reads it. What comes from elsewhere (an aggregate) is given
 // as it stands in front of that.
 func (p *Pass) origins(f *flow, s *check.Stage, x *types.Expr, found func(e end, x *types.Expr, asked bool)) {
-	seen := map[string]bool{}
+	type mark struct {
+		e     end
+		name  string
+		asked bool
+	}
+	seen := map[mark]bool{}
 	var follow func(s *check.Stage, x *types.Expr, asked bool)
 	follow = func(s *check.Stage, x *types.Expr, asked bool) {
 		if x.Op != types.OpCol || len(s.In) == 0 || x.Col >= len(s.In[0].Schema.Fields) {
@@ -213,11 +221,11 @@ func (p *Pass) origins(f *flow, s *check.Stage, x *types.Expr, found func(e end,
 			found(end{stage: s}, x, asked)
 		}
 		for _, e := range before {
-			mark := fmt.Sprintf("%p %p %s %v", e.stage, e.source, name, asked)
-			if seen[mark] {
+			if m := (mark{e, name, asked}); seen[m] || len(seen) > farthest {
 				continue
+			} else {
+				seen[m] = true
 			}
-			seen[mark] = true
 			if e.source != nil {
 				if k := e.source.Schema.Index(name); k >= 0 {
 					found(e, types.ColRef(e.source.Schema, k), asked)

@@ -66,7 +66,7 @@ func mayFail(p *Pass) {
 			continue
 		}
 		at, what := s.Tree.Name.Span, ""
-		for _, e := range p.within(s.Tree.Span) {
+		for _, e := range s.exprs {
 			for _, n := range deepest(e, (*types.Expr).Fails) {
 				at, what = e.Span(n), e.Written(n)
 				break

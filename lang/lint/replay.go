@@ -82,7 +82,7 @@ func notReplayable(p *Pass) {
 		if w := s.Checked.Args.Window; w != nil && w.Processing {
 			p.Report(clause(s.Tree, "window").Span, "a window by the machine's clock holds other rows when they are read again", "take a window in event time", nil)
 		}
-		for _, e := range p.within(s.Tree.Span) {
+		for _, e := range s.exprs {
 			p.volatile(e, s.Checked)
 		}
 	}

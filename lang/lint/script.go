@@ -31,6 +31,7 @@ type Used struct{ Own, Further map[string]string }
 type Stage struct {
 	Tree    *syntax.Stage
 	Checked *check.Stage
+	exprs   []*check.Seen // of this use
 }
 
 // Facts is what the rules ask of a plan and of the catalog. The planner answers.
@@ -101,6 +102,7 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	tree, broken := syntax.Parse(name, text)
 	s := &Script{Tree: tree, Uses: map[*syntax.Use]Used{}}
 	var wrong []check.Diagnostic
+	told := map[*syntax.Stage]int{} // how many expressions there were at the last use of a stage
 	s.Checked, wrong = check.Check(tree, env, check.Options{Set: standIns(tree), Watch: &check.Watch{
 		Expr: func(e *check.Seen) {
 			if e.Expr.Source == tree.Source {
@@ -109,7 +111,14 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 		},
 		Stage: func(src *syntax.Source, t *syntax.Stage, made *check.Stage) {
 			if src == tree.Source {
-				s.Stages = append(s.Stages, Stage{t, made})
+				var own []*check.Seen
+				for _, e := range s.Exprs[told[t]:] {
+					if holds(t.Span, e.Expr.Span) {
+						own = append(own, e)
+					}
+				}
+				told[t] = len(s.Exprs)
+				s.Stages = append(s.Stages, Stage{t, made, own})
 			}
 		},
 		Use: func(u *syntax.Use, own, further map[string]string) { s.Uses[u] = Used{own, further} },

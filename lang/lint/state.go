@@ -85,7 +85,7 @@ func unboundedGroup(p *Pass) {
 				continue
 			}
 			at, fix := s.Tree.Name.Span, (*Fix)(nil)
-			if seen, n := p.aggregateCall(s.Tree, call); n != nil {
+			if seen, n := p.aggregateCall(s, call); n != nil {
 				at = seen.Span(n)
 				last := syntax.Span{Start: p.Tree.Source.Pos(at.End.Offset - len(")")), End: at.End}
 				if call.Sig.Cap != "" {
@@ -132,10 +132,10 @@ func capped(c types.AggCall) bool {
 }
 
 // aggregateCall finds where an aggregate of a stage is called; nil if that is elsewhere.
-func (p *Pass) aggregateCall(tree *syntax.Stage, call types.AggCall) (*check.Seen, ast.Node) {
+func (p *Pass) aggregateCall(s Stage, call types.AggCall) (*check.Seen, ast.Node) {
 	var at *check.Seen
 	var found ast.Node
-	for _, e := range p.within(tree.Span) {
+	for _, e := range s.exprs {
 		visit(e.Tree, func(n ast.Node) {
 			switch n.(type) {
 			case *ast.CallNode, *ast.BuiltinNode:

@@ -115,14 +115,8 @@ func longLag(p *Pass) {
 		if w == nil || w.Processing || w.Kind == types.Session || w.Kind == types.CountWindow {
 			continue
 		}
-		var slow *check.Source
-		f.up(s.Checked, func(e end) bool {
-			if e.source != nil && e.source.Time != nil && !e.source.Info.Bounded && e.source.Lag >= w.Size && (slow == nil || e.source.Lag > slow.Lag) {
-				slow = e.source
-			}
-			return true
-		})
-		if slow != nil {
+		slow := f.slowest(s.Checked)
+		if slow != nil && slow.Lag >= w.Size {
 			p.Report(clause(s.Tree, "window").Span, fmt.Sprintf("the window is %s long, but `%s` waits %s for rows: each result comes a whole window late", duration(w.Size), slow.Name, duration(slow.Lag)),
 				"make the lag shorter than the window, and send late rows elsewhere with `late into`", nil)
 		}
@@ -135,20 +129,26 @@ func silentParts(p *Pass) {
 		return
 	}
 	f := p.flow()
-	waits := map[*check.Source]bool{}
+	waits := map[end]bool{} // what somebody waits behind for event time
+	var wait func(*check.Stage)
+	wait = func(s *check.Stage) {
+		for _, e := range f.before(s) {
+			if !waits[e] {
+				waits[e] = true
+				if e.stage != nil {
+					wait(e.stage)
+				}
+			}
+		}
+	}
 	for s := range f.place {
 		if p.Facts.Marks(s) {
-			f.up(s, func(e end) bool {
-				if e.source != nil {
-					waits[e.source] = true
-				}
-				return true
-			})
+			wait(s)
 		}
 	}
 	for _, s := range p.Checked.Sources {
 		in := f.inputs[s.Pos]
-		if in == nil || !waits[s] || s.Time == nil || s.Info.Bounded || s.Idle > 0 || !p.Facts.Reads(s).Splits {
+		if in == nil || !waits[end{source: s}] || s.Time == nil || s.Info.Bounded || s.Idle > 0 || !p.Facts.Reads(s).Splits {
 			continue
 		}
 		at, fix := in.Call.Name.Span, (*Fix)(nil)
@@ -170,11 +170,7 @@ func lateUnsaid(p *Pass) {
 		if a.Window == nil || a.Window.Processing || a.Late.Set || !slices.Contains(s.Checked.Sig.Clauses, "late") || !p.Facts.Marks(s.Checked) {
 			continue
 		}
-		late := false
-		f.up(s.Checked, func(e end) bool {
-			late = late || e.source != nil && e.source.Time != nil
-			return e.stage != nil && p.Facts.Passes(e.stage) // rows that a stage makes are never late
-		})
+		late := slices.ContainsFunc(f.nearest(s.Checked), func(e end) bool { return e.source != nil && e.source.Time != nil }) // rows that a stage makes never are
 		if late {
 			p.Report(clause(s.Tree, "window").Span, "late rows are dropped, and the script does not say so", "write `late into NAME` to keep them, or `late drop`",
 				insert(s.Tree.Span, " late drop", Safe, "add `late drop`"))
@@ -184,16 +180,11 @@ func lateUnsaid(p *Pass) {
 
 // windowed calls visit with each stage with a window in event time whose rows reach s as they are.
 func (p *Pass) windowed(f *flow, s *check.Stage, visit func(*check.Stage)) {
-	f.up(s, func(e end) bool {
-		if e.stage == nil {
-			return false
-		}
-		if w := e.stage.Args.Window; w != nil && !w.Processing && !same(e.stage) {
+	for _, e := range f.nearest(s) {
+		if e.stage != nil && e.stage.Args.Window != nil && !e.stage.Args.Window.Processing {
 			visit(e.stage)
-			return false
 		}
-		return p.Facts.Passes(e.stage)
-	})
+	}
 }
 
 // same reports whether a stage gives out the columns that it is given: a window then only says what it waits for.
