@@ -62,6 +62,9 @@ func (j *Job) Step(s Step) ([]Passed, error) {
 			x.here = append(x.here, t)
 		}
 	}
+	if some := slices.DeleteFunc(slices.Clone(x.here), func(t *Task) bool { _, none := t.source.(noSource); return none }); len(some) > 0 {
+		x.here = some // tasks for which the input had no part have nothing to show but its end
+	}
 	if len(x.here) == 0 {
 		return nil, ErrNoStage
 	}

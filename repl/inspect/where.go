@@ -61,7 +61,7 @@ func Where(condition string, s types.Schema, batches []*vec.Batch) ([]*vec.Batch
 	if c == nil {
 		var words []string
 		for _, d := range diags {
-			words = append(words, strings.TrimRight(check.Render(d), "\n"))
+			words = append(words, strings.ReplaceAll(strings.TrimRight(check.Render(d), "\n"), ", @"+strconv.Quote(rowNumber), ""))
 		}
 		return nil, &ConditionError{strings.Join(words, "\n")}
 	}
