@@ -57,17 +57,16 @@ type Store struct {
 	io sync.Mutex
 	mu sync.Mutex // guards what follows
 
-	err     error
-	st      *state
-	next    ID // the id that is given next
-	seg     *tail
-	ahead   *tail           // made ahead of need, with nothing but its header
-	home    uint64          // where the state was read from
-	settled int64           // what was dropped is gone for good when seg is durable up to here
-	idle    map[uint64]ID   // segments that nothing needs: unless a checkpoint with a smaller id is still to come
-	cut     map[uint64]bool // branches for which there may be a folder of Aside
-	size    int64           // bytes of the newest checkpoint
-	used    bool            // something was noted that must not be lost
+	err   error
+	st    *state
+	next  ID // the id that is given next
+	seg   *tail
+	ahead *tail           // made ahead of need, with nothing but its header
+	home  uint64          // where the state was read from
+	idle  map[uint64]ID   // segments that nothing needs: unless a checkpoint with a smaller id is still to come
+	cut   map[uint64]bool // branches for which there may be a folder of Aside
+	size  int64           // bytes of the newest checkpoint
+	used  bool            // something was noted that must not be lost
 }
 
 var errClosed = errors.New("checkpoint: the store is closed")
@@ -150,7 +149,11 @@ func (s *Store) sync() error {
 	if fault.On("no-fsync") {
 		return nil
 	}
-	if err := s.seg.f.Sync(); err != nil && !fault.On("fsync-error-ignored") {
+	err := s.seg.f.Sync()
+	if err != nil && fault.On("flush-again") {
+		err = s.seg.f.Sync()
+	}
+	if err != nil && !fault.On("fsync-error-ignored") {
 		return s.fail("flushing a checkpoint", err)
 	}
 	return nil
@@ -360,7 +363,6 @@ func (s *Store) seal(m *Manifest) (p publication, err error) {
 	p.entry = newEntry(m, s.seg.add(kindManifest, 0, 0, m.ID, data).ref(s.seg.id))
 	if p.drop = s.st.after(p.entry).excess(s.o.Keep, s.o.Pinned); len(p.drop) > 0 {
 		s.seg.add(kindDrop, 0, 0, 0, encodeRecord(dropRecord{IDs: p.drop}))
-		s.settled = s.seg.end()
 	}
 	s.seg.pad()
 	return p, nil
@@ -388,6 +390,22 @@ func (s *Store) Commit(id ID, finished bool) error {
 		e.info.Finished = e.info.Finished || finished
 	}
 	return nil
+}
+
+// Settle makes durable what was noted: that the newest checkpoint was published and committed is certain then, without
+// its outputs.
+func (s *Store) Settle() error {
+	defer s.io.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	waits := s.seg.flushed < s.seg.end()
+	s.mu.Unlock()
+	if !waits {
+		return nil
+	}
+	return s.flush()
 }
 
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
@@ -518,7 +536,6 @@ func (s *Store) delete(id ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.st.drop([]ID{id})
-	s.settled = s.seg.flushed
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (s *Store) Tidy() error {
 	if err := s.requests(); err != nil {
 		return err
 	}
-	s.collect(false) // before the segment changes: the new one is not durable yet
+	s.collect(false)
 	s.mu.Lock()
 	end := s.seg.end() - s.seg.first
 	s.mu.Unlock()
@@ -182,26 +182,22 @@ func (s *Store) addCatalog(t *tail, copies map[ID][]byte) {
 	t.add(kindCatalog, 0, 0, 0, encodeRecord(s.st.catalog(at)))
 	t.pad()
 	t.first = t.end()
-	s.settled = t.first
 }
 
 // collect removes segments and folders that nothing needs any more, or with all: but for checkpoints to come.
 func (s *Store) collect(all bool) {
 	s.mu.Lock()
-	if s.seg.flushed < s.settled && !fault.On("collect-early") {
-		s.mu.Unlock()
-		return // what was dropped could come back
-	}
 	needed := s.st.needed()
 	var gone []uint64
 	for id := range s.st.extents {
 		// A checkpoint that is not published yet may name blocks of it: those it appended before the segment changed, and those
-		// of a parent that was dropped since then.
+		// of a parent that was dropped since then. So it goes when one is published that was begun after nothing needed it any
+		// more; with that, what says so is durable, too.
 		idle, known := s.idle[id]
 		switch {
 		case needed[id] && !fault.On("delete-needed"):
 			delete(s.idle, id)
-		case all || known && s.st.last >= idle:
+		case all || known && s.st.last >= idle || fault.On("collect-early"):
 			gone = append(gone, id)
 		case !known:
 			s.idle[id] = s.next
