@@ -81,16 +81,14 @@ func (b *builder) build(g *Graph) error {
 	for _, t := range b.run.tasks {
 		t.stands(b.from.Manifest.ID, true)
 	}
-	for _, c := range b.run.committers { // the run before may not have come to that
-		if fault.On("no-commit-at-restore") {
-			break
-		}
-		if b.env.Watch != nil {
-			b.env.Watch.Commits(b.from.Manifest.ID)
-		}
-		if err := c.Commit(b.from.Manifest.ID); err != nil {
-			return &OutputError{err}
-		}
+	if len(b.run.committers) == 0 || fault.On("no-commit-at-restore") { // the run before may not have come to that
+		return nil
+	}
+	if b.env.Watch != nil {
+		b.env.Watch.Commits(b.from.Manifest.ID)
+	}
+	if err := b.run.commit(b.from.Manifest.ID, true); err != nil { // it was made durable as the folder was opened
+		return &OutputError{err}
 	}
 	return nil
 }

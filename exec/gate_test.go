@@ -176,6 +176,29 @@ func TestOrderBetweenMarkAndSnapshot(t *testing.T) {
 	require.Equal(t, []int64{1, 2}, numbers(done[6].flights[1].Items))
 }
 
+// The mark of a snapshot may come after the task has heard that the snapshot is given up, from a producer that had not. It is
+// passed over; a snapshot that were taken then would never be complete, and hold back what it keeps for ever.
+func TestMarkOfASnapshotThatIsAborted(t *testing.T) {
+	g, cs := gateOf(false, 2)
+	task, done := gatherTask(g, cs)
+	task.order(order{id: 5, aligned: true, open: []checkpoint.ID{5}})
+	task.order(order{what: abort, id: 5})
+	task.obey()
+	cs[0].Mark(5, true)
+	cs[0].Push(rowsItem(1))
+	cs[1].Mark(5, true)
+	for range 4 {
+		_, err := task.Step()
+		require.NoError(t, err)
+	}
+	require.Zero(t, task.snaps.last)
+	require.Empty(t, done)
+	require.Zero(t, cs[0].Len(), "the mark still stands before the row")
+	for _, c := range cs {
+		require.Empty(t, c.marks())
+	}
+}
+
 type memoryOperator struct{ Stateless }
 
 func (*memoryOperator) Process(int, *vec.Batch, *Out) error { return nil }

@@ -268,7 +268,7 @@ func (k *keeper) ended(task int, all bool) {
 			return actions
 		}
 		if !k.storage.begun.Load() && len(k.open) == 0 { // the run was shorter than the interval: its outputs are whole without a checkpoint
-			k.run.end(nil)
+			k.storage.post(k.storage.end)
 			return actions
 		}
 		return append(actions, k.last("end")...)

@@ -242,21 +242,23 @@ func (s *storage) commit(t *taking) error {
 	if w := s.run.env.Watch; w != nil {
 		w.Commits(t.id)
 	}
-	for _, c := range s.run.committers {
-		if err := c.Commit(t.id); err != nil {
-			k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })
-			return nil
-		}
-	}
 	finished := true
 	for _, x := range t.snaps {
 		finished = finished && x.data.over
 	}
-	if err := s.store.Commit(t.id, finished); err != nil {
-		k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })
-		return nil
+	err := s.run.commit(t.id, false)
+	if err == nil {
+		err = s.store.Commit(t.id, finished)
 	}
-	if err := s.store.Tidy(); err != nil {
+	if err == nil && t.final { // nothing follows that would do it
+		if err = s.store.Settle(); err == nil {
+			err = s.run.commit(t.id, true)
+		}
+	}
+	if err == nil {
+		err = s.store.Tidy()
+	}
+	if err != nil {
 		k.post(func() []checkpoint.Action { return k.coord.CommitFailed(k.now(), t.id, err) })
 		return nil
 	}
@@ -264,9 +266,33 @@ func (s *storage) commit(t *taking) error {
 	return nil
 }
 
+// end ends a run of which no checkpoint was taken.
+func (s *storage) end() error {
+	if err := s.run.commit(Ended, true); err != nil {
+		return &OutputError{err}
+	}
+	s.run.end(nil)
+	return nil
+}
+
+// Ended is the id that sinks are told to commit if a run comes to its end and no checkpoint of it was taken.
+const Ended = ^checkpoint.ID(0)
+
+// commit tells the sinks to commit a checkpoint, see Committer.
+func (r *Run) commit(id checkpoint.ID, settled bool) error {
+	for _, c := range r.committers {
+		if err := c.Commit(id, settled); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A Committer is a sink that makes visible what belongs to a checkpoint once that is durable.
 type Committer interface {
 	// Commit makes what was sealed for checkpoint id and those before visible. It is called by another goroutine than the
-	// task's, while the task may go on writing; again after a restore; and for an id that was committed already it does nothing.
-	Commit(id checkpoint.ID) error
+	// task's, while the task may go on writing; again after a restore; and for an id that was committed already it does
+	// nothing. Files that a checkpoint has sealed are what proves after a crash that it was published, until something was
+	// written in the knowledge of that: of those before id it was, and of id itself if settled.
+	Commit(id checkpoint.ID, settled bool) error
 }

@@ -86,7 +86,7 @@ func (x *Restore) settle(n *Node) (err error) {
 		return err
 	}
 	if c, ok := op.Sink.(Committer); ok {
-		return c.Commit(x.Manifest.ID)
+		return c.Commit(x.Manifest.ID, true)
 	}
 	return nil
 }

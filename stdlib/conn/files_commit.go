@@ -114,7 +114,7 @@ func (s *fileSink) flushFile(in *interval) error {
 	err := s.sync(in.file)
 	// What the system holds of a file that failed looks whole, and nobody would notice that the disk does not have it. One
 	// that only this checkpoint names goes; one that was found belongs to others, too, and is written once more.
-	if err != nil && (!in.again || s.touch(in.file) != nil) {
+	if err != nil && (!in.again || fault.On("remove-named") || s.touch(in.file) != nil) {
 		s.env.FS.Remove(in.file)
 	}
 	for _, d := range s.folders(in.file) {
@@ -249,30 +249,40 @@ func each(names []string, f func(string) error) error {
 }
 
 // Commit makes visible what was written up to a checkpoint that is durable.
-func (s *fileSink) Commit(id checkpoint.ID) error {
+func (s *fileSink) Commit(id checkpoint.ID, settled bool) error {
 	if o := s.files[""]; o != nil && (o.stdout || o.direct) {
 		return nil
 	}
-	s.mu.Lock()
-	done := s.done
-	s.mu.Unlock()
 	if fault.On("commit-nothing") {
 		return nil
+	}
+	if id == exec.Ended && s.stage != nil {
+		if err := s.seal(0); err != nil {
+			return err
+		}
 	}
 	if err := s.apply(id); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	done := s.done
+	if s.settled = max(s.settled, id-1); settled || fault.On("unsettled") {
+		s.settled = max(s.settled, id)
+	}
+	s.mu.Unlock()
 	if done { // the checkpoint may be the last one, which no other follows
-		return s.settle(id)
+		return s.settle()
 	}
 	return s.forget(func(in *interval) bool {
 		return in.applied && (in.followed > 0 && in.followed <= id || fault.On("forget-committed"))
 	})
 }
 
-// settle makes durable all that is in the outputs and forgets it, but for files that a checkpoint after id names.
-func (s *fileSink) settle(id checkpoint.ID) error {
+// settle makes durable all that is in the outputs and forgets it, but for files that prove that a checkpoint was
+// published.
+func (s *fileSink) settle() error {
 	s.mu.Lock()
+	id := s.settled
 	var list []*interval
 	for _, in := range s.sealed {
 		if in.applied && !in.flushed {
@@ -468,22 +478,13 @@ func (s *fileSink) openOutput(o *outFile, in *interval, begins bool) (exec.File,
 	return s.env.FS.Edit(o.name)
 }
 
-// closeStaged ends a run that takes checkpoints. If it came to its end without a last one, its outputs are made whole.
+// closeStaged ends a run that takes checkpoints.
 func (s *fileSink) closeStaged() error {
-	if s.done {
-		if err := s.seal(0); err != nil {
-			return err
-		}
-		if err := s.apply(^checkpoint.ID(0)); err != nil {
-			return err
-		}
-		return s.settle(^checkpoint.ID(0))
-	}
 	if g := s.stage; g.f != nil {
 		g.f.Close()
 		s.discard(g.name)
 	}
 	// What is sealed may belong to a checkpoint that is durable; what has been committed is made durable, too, so that a
 	// rollback may rely on it.
-	return s.settle(^checkpoint.ID(0))
+	return s.settle()
 }

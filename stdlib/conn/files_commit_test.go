@@ -95,7 +95,7 @@ func (j *outputJob) run() (err error) {
 			return err
 		}
 		j.unsure = nil // Load has flushed what it needs
-		if err := s.(exec.Committer).Commit(j.id); err != nil {
+		if err := s.(exec.Committer).Commit(j.id, true); err != nil {
 			return err
 		}
 		from = j.at
@@ -143,7 +143,7 @@ func (j *outputJob) checkpoint(s exec.Sink, at int) error {
 		}
 		require.True(j.t, sealsFit(j.fs, sealed))
 		j.publish()
-		if err := s.(exec.Committer).Commit(j.next); err != nil {
+		if err := s.(exec.Committer).Commit(j.next, true); err != nil {
 			return err
 		}
 		j.see(at)
@@ -326,12 +326,134 @@ func TestOutputsWithoutCheckpoint(t *testing.T) {
 					require.NoError(t, putBatch(s, e, b))
 				}
 				require.NoError(t, s.Finish())
+				require.NoError(t, s.(exec.Committer).Commit(exec.Ended, true))
 				require.NoError(t, s.Close())
 				if saves == 0 {
 					want = contents(t, j.fs)
 				}
 				require.Equal(t, want, contents(t, j.fs))
 				require.NotContains(t, j.fs.String(), ".tmp-")
+			}
+		})
+	}
+}
+
+// A run that ends in trouble after the input of an output has ended, but before a checkpoint says so, leaves nothing of it to
+// be seen: the next run would append it again.
+func TestOutputsOfARunThatFails(t *testing.T) {
+	smallStage(t)
+	for name, args := range outputCases() {
+		t.Run(name, func(t *testing.T) {
+			j := newOutputJob(t, args, 1)
+			env := testEnv()
+			env.FS = j.fs
+			s, e, err := openPut(env, args)
+			require.NoError(t, err)
+			before := contents(t, j.fs)
+			for i, b := range j.batch {
+				if i == 1 {
+					require.NoError(t, s.(exec.Saver).Save(checkpoint.NewWriter(1, 0)))
+				}
+				require.NoError(t, putBatch(s, e, b))
+			}
+			require.NoError(t, s.Finish())
+			require.NoError(t, s.Close())
+			require.Equal(t, before, contents(t, j.fs))
+		})
+	}
+}
+
+// A hidden file that a checkpoint has sealed proves after a crash that the checkpoint was published: it stays, also of an
+// output whose input has ended, until it is certain without it.
+func TestSealedFileStays(t *testing.T) {
+	smallStage(t)
+	for name, args := range outputCases() {
+		t.Run(name, func(t *testing.T) {
+			j := newOutputJob(t, args, 1)
+			env := testEnv()
+			env.FS = j.fs
+			s, e, err := openPut(env, args)
+			require.NoError(t, err)
+			require.NoError(t, s.(exec.Saver).Save(checkpoint.NewWriter(1, 0))) // from now on it waits
+			for _, b := range j.batch {
+				require.NoError(t, putBatch(s, e, b))
+			}
+			require.NoError(t, s.Finish())
+			sealed := j.saved(s, 2)
+			require.NotEmpty(t, sealed)
+			require.NoError(t, s.(exec.Committer).Commit(2, false))
+			require.True(t, sealsFit(j.fs, sealed))
+			require.NoError(t, s.(exec.Committer).Commit(2, true))
+			require.NotContains(t, j.fs.String(), ".tmp-")
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
+// saved saves an output for checkpoint id, flushes it and returns what was sealed.
+func (j *outputJob) saved(s exec.Sink, id checkpoint.ID) []checkpoint.Sealed {
+	w := checkpoint.NewWriter(id, 0)
+	require.NoError(j.t, s.(exec.Saver).Save(w))
+	for w.Continue() {
+	}
+	data, flush, sealed := w.Output()
+	for _, f := range flush {
+		require.NoError(j.t, f())
+	}
+	j.torn = &tornCheckpoint{id, 0, data, sealed}
+	j.publish()
+	return sealed
+}
+
+// A flush that fails at a restart takes nothing away that the checkpoint, and older ones, name: the next restart finds it,
+// also if the power fails in between.
+func TestFlushThatFailsAtARestart(t *testing.T) {
+	smallStage(t)
+	for name, args := range outputCases() {
+		t.Run(name, func(t *testing.T) {
+			whole := ""
+			for _, trouble := range []bool{false, true} {
+				j := newOutputJob(t, args, 1)
+				env := testEnv()
+				env.FS = j.fs
+				s, e, err := openPut(env, args)
+				require.NoError(t, err)
+				require.NoError(t, s.(exec.Saver).Save(checkpoint.NewWriter(1, 0))) // from now on it waits
+				for _, b := range j.batch {
+					require.NoError(t, putBatch(s, e, b))
+				}
+				require.NoError(t, s.Finish())
+				j.saved(s, 2)
+				j.fs = j.fs.Kill() // before it is committed
+				restart := func() error {
+					env := testEnv()
+					env.FS = j.fs
+					s, _, err := openPut(env, args)
+					require.NoError(t, err)
+					defer s.Close()
+					if err := s.(exec.Saver).Load(checkpoint.NewReader(2, j.state)); err != nil {
+						return err
+					}
+					return s.(exec.Committer).Commit(2, true)
+				}
+				if trouble {
+					failed := false
+					j.fs.Before = func(op, name string) error {
+						if op == "sync" && !failed {
+							failed = true
+							return errCrash
+						}
+						return nil
+					}
+					require.Error(t, restart())
+					require.True(t, failed)
+					j.fs = j.fs.Crash(j.rnd)
+				}
+				require.NoError(t, restart())
+				if whole == "" {
+					whole = contents(t, j.fs)
+				}
+				require.Equal(t, whole, contents(t, j.fs))
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/stdlib/spec"
@@ -60,6 +61,8 @@ type fileSink struct {
 	swept  bool           // what a killed run left was removed, or a checkpoint still needs it
 	unlock func()
 	done   bool
+	// settled is the newest checkpoint of which it is known to be durable that it was published.
+	settled checkpoint.ID
 
 	// In a run that takes checkpoints, from the first one on; see files_stage.go and files_commit.go.
 	stage   *stage

@@ -52,7 +52,7 @@ func (r *rolling) open() (exec.Sink, func(rows ...[]any)) {
 func (r *rolling) load(s exec.Sink) {
 	if r.head > 0 {
 		require.NoError(r.t, s.(exec.Saver).Load(checkpoint.NewReader(r.head, r.kept[r.head].state)))
-		require.NoError(r.t, s.(exec.Committer).Commit(r.head))
+		require.NoError(r.t, s.(exec.Committer).Commit(r.head, true))
 		require.Equal(r.t, r.kept[r.head].contents, contents(r.t, r.fs), "checkpoint %d", r.head)
 	}
 }
@@ -83,7 +83,7 @@ func (r *rolling) run() {
 			s, _ = r.open()
 			require.NoError(r.t, s.(exec.Saver).Load(checkpoint.NewReader(r.head, data)))
 		}
-		require.NoError(r.t, s.(exec.Committer).Commit(r.head))
+		require.NoError(r.t, s.(exec.Committer).Commit(r.head, true))
 		r.kept[r.head].contents = contents(r.t, r.fs)
 	}
 	if r.rnd.IntN(2) == 0 {
