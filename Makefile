@@ -48,6 +48,7 @@ gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md, the grammar of
 
 sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
 	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds 2000 -timeout 30m
+	$(GO) test ./exec/sim -count=1 -v -run 'TestEveryOperation' -every -timeout 30m
 	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles'
 
 mutants: ## switch faults of the engine on, one after another: the lives of jobs must notice each

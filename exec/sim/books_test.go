@@ -57,7 +57,16 @@ type cutAt struct {
 }
 
 func newBooks() *books {
-	return &books{lines: map[exec.Line]*account{}, cuts: map[checkpoint.ID]map[exec.Line]*cutAt{}, late: map[checkpoint.ID]*lateness{}, ours: map[checkpoint.ID]bool{}}
+	b := &books{}
+	b.begin()
+	return b
+}
+
+// begin is for another run.
+func (b *books) begin() {
+	b.lines, b.cuts = map[exec.Line]*account{}, map[checkpoint.ID]map[exec.Line]*cutAt{}
+	b.late, b.ours = map[checkpoint.ID]*lateness{}, map[checkpoint.ID]bool{}
+	b.paused = false
 }
 
 func (b *books) fail(format string, args ...any) {

@@ -26,6 +26,7 @@ var (
 	calm    = flag.Bool("calm", false, "no faults of the disk, no stops, no going back")
 	begin   = flag.Uint64("first", 0, "the first seed")
 	watched = flag.String("watch", "", "print what happens to files of such names")
+	every   = flag.Bool("every", false, "crash before every operation, not before each sixth one")
 	soak    = flag.Bool("soak", false, "go on for ever")
 )
 
@@ -109,12 +110,12 @@ func story(j job, seed uint64, z size) (count tally, err error) {
 		}
 		l := life{seed: seed<<8 + uint64(n), width: width, mode: []string{"auto", "aligned", "unaligned"}[w.rng.IntN(3)],
 			interval: int64(20_000 + w.rng.IntN(1_500_000)), open: 1 + w.rng.IntN(3), rows: 1 << w.rng.IntN(8)}
-		if l.rows = min(l.rows, z.rows); w.rng.IntN(6) == 0 { // one checkpoint after another
+		if l.rows = min(l.rows, z.rows); w.rng.IntN(4) == 0 { // one checkpoint after another
 			l.interval = int64(3000 + w.rng.IntN(20_000))
 		}
 		w.trouble(&l, n, z)
 		done, err := w.run(l)
-		if err == nil && done {
+		if err == nil && (done || strings.Contains(j.script, "append: true") && w.finished()) { // the next one would append everything again
 			break
 		}
 		if err == nil && n > z.lives+20 {
@@ -139,6 +140,10 @@ func (w *world) trouble(l *life, n int, z size) {
 	r := w.rng
 	if r.IntN(3) == 0 {
 		l.deep = 1 << r.IntN(9)
+	}
+	l.lag = r.IntN(3) == 0
+	if r.IntN(4) == 0 && !z.calm {
+		l.back = 1 + r.IntN(1500)
 	}
 	for r.IntN(3) == 0 {
 		l.pauses = append(l.pauses, 1+r.IntN(600))
@@ -179,8 +184,9 @@ func (w *world) trouble(l *life, n int, z size) {
 	}
 }
 
-// list returns the checkpoints that are kept and lead to the head. What was cut off an output when the run went back to
-// an earlier one is gone; and going on from one of a run whose input was ended early, the input ends there, too.
+// list returns the checkpoints that are kept, also those that a way back has left behind: a run may go forward to them
+// again, but for those of before a fresh start, which replaces the outputs. Going on from one of a run whose input was ended
+// early, the input ends there, too.
 func (w *world) list() []checkpoint.ID {
 	f, err := checkpoint.OpenReader(w.fs, checkpoints)
 	if err != nil {
@@ -192,11 +198,25 @@ func (w *world) list() []checkpoint.ID {
 		if testing.Verbose() && *oneOf >= 0 {
 			fmt.Printf("%+v\n", i)
 		}
-		if !i.Abandoned && i.ID > w.drained {
+		if i.ID > max(w.drained, w.before) {
 			ids = append(ids, i.ID)
 		}
 	}
 	return ids
+}
+
+// finished reports whether the next run would be a new one, though the outputs are whole.
+func (w *world) finished() bool {
+	if f, err := checkpoint.OpenReader(w.fs, checkpoints); err == nil {
+		defer f.Close()
+		for _, i := range f.List() {
+			if i.Head {
+				return i.Finished && i.Committed
+			}
+		}
+	}
+	out, err := w.outputs() // without a checkpoint they are seen when they are whole
+	return err == nil && len(out) > 0
 }
 
 // kept goes on from every checkpoint that is kept, at some width, on a copy of the disk: to the same outputs (I9, I12).

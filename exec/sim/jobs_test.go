@@ -53,8 +53,8 @@ all |> aggregate n = count(), s = sum(price) by c |> into csv("out.csv")`},
 	{name: "first", ordered: true, script: `stream b = nexmark("bid", events: 1_000)
 b |> limit 40 |> into csv("first.csv")
 b |> where price % 2 == 0 |> into csv("out.csv")`},
-	{name: "sparse", script: `source b = nexmark("bid", events: 1_500) time date_time lag 10ms
-b |> where auction % 97 == 0 |> aggregate n = count(), m = median(price) by channel window tumbling(50ms) |> into csv("out.csv")`},
+	{name: "sparse", script: `source b = csv("sparse.csv") time at lag 10ms
+b |> where id % 29 == 0 |> aggregate n = count(), m = median(id) by k window tumbling(50ms) |> into csv("out.csv")`},
 	{name: "behind", ordered: true, script: `csv("in.csv") |> where n % 3 != 0 |> into csv("log.csv", append: true)`},
 	{name: "sort", ordered: true, script: `nexmark("bid", events: 1_000) |> sort by price desc, date_time, bidder window tumbling(20ms) |> select price, bidder |> into csv("out.csv")`},
 	{name: "sample", script: `nexmark("bid", events: 1_200) |> sample 0.5 |> aggregate n = count() by channel |> into csv("out.csv")`},
@@ -97,6 +97,14 @@ func inputs(j job) map[string]string {
 			}
 			files[fmt.Sprintf("part%d.csv", k)] = in.String()
 		}
+	}
+	if uses("sparse.csv") {
+		var in strings.Builder
+		in.WriteString("id,k,at\n")
+		for i := range 700 {
+			fmt.Fprintf(&in, "%d,k%d,%s\n", i, i%7, time.UnixMilli(int64(1_700_000_000_000+i*3-i%5*4)).UTC().Format(time.RFC3339Nano))
+		}
+		files["sparse.csv"] = in.String()
 	}
 	if uses("in.jsonl") {
 		var in strings.Builder

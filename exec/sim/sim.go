@@ -14,6 +14,9 @@ import (
 // patience is how long a run may make no progress while something outside (a reader behind a buffer, a clock) may still wake a task.
 const patience = 10 * time.Second
 
+// slowness is how many times slower than others one actor may be.
+const slowness = 16
+
 // mostSteps ends a run that goes round in circles.
 const mostSteps = 300_000
 
@@ -32,16 +35,23 @@ type Options struct {
 	Rows int
 	// Calm leaves the channels as wide as they are, and lets the actors take turns. Of a Stepper only.
 	Calm bool
+	// Lag makes one of the actors slow, most often one that keeps the checkpoints.
+	Lag bool
 	// Crash ends the run after so many steps as if the power went; 0: never.
 	Crash int
 	// Each is called after each step; nil: nobody.
 	Each func(r *exec.Run)
+	// Leave is asked after each step whether the run ends where it stands, as for a rollback; nil: never.
+	Leave func() bool
 	// Round is called whenever every actor has been stepped since it was called before; nil: nobody.
 	Round func()
 }
 
 // ErrCrash is the error of a run that Options.Crash ended.
 var ErrCrash = errors.New("crash")
+
+// ErrLeft is the error of a run that Options.Leave ended.
+var ErrLeft = errors.New("left")
 
 // Run steps the actors of a graph until the run is over. The seed decides the order of the steps and the limits of the
 // channels.
@@ -58,6 +68,9 @@ func Run(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (err error) {
 		return err
 	}
 	s := &scheduler{Options: opt, run: r, rng: rng, actors: r.Actors(), env: env, seen: map[exec.Actor]bool{}}
+	if opt.Lag {
+		s.slow = s.actors[len(s.actors)-1-rng.IntN(min(len(s.actors), 2*rng.IntN(len(s.actors))+3))]
+	}
 	for !over(r) {
 		if err := s.turn(); err != nil {
 			return err
@@ -84,6 +97,7 @@ type scheduler struct {
 	steps  int
 	idle   int
 	seen   map[exec.Actor]bool // that have been stepped in this round
+	slow   exec.Actor          // stepped more seldom than others; nil: none
 	stuck  int64               // when the run came to a halt, 0: it moves
 }
 
@@ -91,6 +105,9 @@ type scheduler struct {
 // interleavings.
 func (s *scheduler) turn() error {
 	a := s.actors[s.rng.IntN(len(s.actors))]
+	for a == s.slow && s.rng.IntN(slowness) > 0 {
+		a = s.actors[s.rng.IntN(len(s.actors))]
+	}
 	for range 1 + s.rng.IntN(8) {
 		p, err := a.Step()
 		if err != nil {
@@ -104,6 +121,9 @@ func (s *scheduler) turn() error {
 		}
 		if s.Each != nil {
 			s.Each(s.run)
+		}
+		if s.Leave != nil && s.Leave() {
+			return ErrLeft
 		}
 		if s.seen[a] = true; len(s.seen) == len(s.actors) {
 			clear(s.seen)
@@ -120,7 +140,11 @@ func (s *scheduler) turn() error {
 		}
 		s.idle = 0
 	}
-	if s.idle < 20*len(s.actors) {
+	quiet := 20 * len(s.actors)
+	if s.slow != nil {
+		quiet *= slowness
+	}
+	if s.idle < quiet {
 		s.stuck = 0
 		return nil
 	}

@@ -41,12 +41,13 @@ type world struct {
 	stood    map[checkpoint.ID]map[string]string
 	visible  map[checkpoint.ID]map[string]string // what can be seen of the outputs once a checkpoint is committed
 	drained  checkpoint.ID                       // those up to it are of a run whose input was ended early
+	before   checkpoint.ID                       // those up to it are of before a fresh start
 }
 
 // tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
 type tally struct {
-	lives, restored, taken, aborted, crashes, faults, stops, backs, pauses, asked int
-	flight                                                                        int64 // rows put back
+	lives, restored, taken, aborted, crashes, faults, stops, backs, pauses, asked, undone int
+	flight                                                                                int64 // rows put back
 }
 
 func (t *tally) add(o tally) {
@@ -60,6 +61,7 @@ func (t *tally) add(o tally) {
 	t.backs += o.backs
 	t.pauses += o.pauses
 	t.asked += o.asked
+	t.undone += o.undone
 	t.flight += o.flight
 }
 
@@ -96,6 +98,7 @@ type life struct {
 	stop     int   // steps until it is asked to stop; 0: never
 	drain    int
 	from     string
+	lag      bool  // somebody is slow
 	deep     int   // rows that channels hold, at most; 0: next to none
 	pauses   []int // steps after which it is paused for a while
 	back     int   // steps until it is taken back while it runs; 0: never
@@ -141,7 +144,7 @@ func (w *world) run(l life) (done bool, err error) {
 	if w.examined && l.interval > 0 {
 		env.Watch = b
 	}
-	before := w.newest
+	before := w.newest // of the run
 	b.stepped = func(id checkpoint.ID) {
 		if id <= before {
 			b.fail("I5: id %d is used again", id)
@@ -182,55 +185,52 @@ func (w *world) run(l life) (done bool, err error) {
 		if l.from != "" {
 			w.count.backs++
 		}
-		if launched.Setup.From != nil {
-			restored, early = true, launched.From.ID <= w.drained
-		}
-		n := 0
-		paused := 0
-		err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Rows: l.deep, Round: func() {
-			if l.mode == "auto" && env.Watch != nil {
-				b.round(w.clock.At, l.interval/3, tasks)
+		for first := true; ; first = false {
+			if launched.Setup.From != nil {
+				restored, early = true, launched.From.ID <= w.drained
+			} else {
+				w.before = w.newest
 			}
-		}, Each: func(r *exec.Run) {
-			if n++; n == 1 && env.Watch != nil {
-				tasks, restoring = len(r.Actors())-2, false
-				if from := launched.Setup.From; from != nil && committed < from.Manifest.ID {
-					b.fail("I7: checkpoint %d was restored, but its outputs were not committed", from.Manifest.ID)
-				} else if from != nil {
-					if err := w.seen(from.Manifest.ID); err != nil {
-						b.fail("I7: %w", err)
+			to := checkpoint.ID(0) // to which the run is taken back
+			o := w.stepping(l, launched, env, b, &restoring, &committed, &tasks)
+			if first && l.back > 0 && env.Watch != nil {
+				steps := 0
+				o.Leave = func() bool {
+					if steps++; steps < l.back || steps%l.back > 0 {
+						return false
 					}
+					if to = w.target(launched); to == 0 {
+						return false
+					}
+					// What would be wrong is to be found out while the run goes on.
+					_, err := launched.PlanRollback(to, env)
+					if err != nil && !crashed && !hurt {
+						b.fail("a rollback to checkpoint %d is refused: %w", to, err)
+					}
+					return err == nil
 				}
 			}
-			if slices.Contains(l.pauses, n) && paused == 0 && env.Watch != nil {
-				w.count.pauses++
-				r.Pause()
-				if paused, b.paused = n, true; n%2 == 0 { // what a paused run is asked for, it gives
-					w.count.asked++
-					r.Checkpoint("")
-				}
+			err = sim.Run(launched.Graph, env, launched.Setup, o)
+			if launched.Setup.From != nil {
+				w.count.flight += launched.Setup.From.Rows()
 			}
-			if paused > 0 && n == paused+resting {
-				b.paused = false
-				r.Resume()
-				paused = 0
+			if !errors.Is(err, sim.ErrLeft) || crashed || b.wrong != nil {
+				break
 			}
-			if n == l.stop {
-				b.paused, paused = false, 0
-				r.Stop()
+			b.begin()
+			before, committed, restoring = w.newest, 0, true
+			again := *env
+			again.Stats, again.Splits, again.Pauses = &exec.Stats{}, &exec.Splits{}, &exec.Pauses{}
+			env = &again
+			next, done, e := launched.Rollback(to, env)
+			if err = e; err != nil {
+				break
 			}
-			if n == l.drain {
-				b.paused, paused = false, 0
-				r.Drain()
+			launched = next
+			w.count.undone++
+			if done.To.ID != to {
+				b.fail("the run was taken back to checkpoint %d instead of %d", done.To.ID, to)
 			}
-			if n%50 == 0 && env.Watch != nil {
-				if held := r.Held(); len(held) > 0 {
-					b.fail("I11: %s", strings.Join(held, "; "))
-				}
-			}
-		}})
-		if launched.Setup.From != nil {
-			w.count.flight += launched.Setup.From.Rows()
 		}
 		if !crashed && !errors.Is(err, sim.ErrCrash) {
 			err = errors.Join(err, launched.Close())
@@ -274,6 +274,75 @@ func (w *world) run(l life) (done bool, err error) {
 		return false, nil
 	}
 	return err == nil && !early, err
+}
+
+// stepping says how a run is stepped, and what is done to it and looked at after its steps.
+func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *books, restoring *bool, committed *checkpoint.ID, tasks *int) sim.Options {
+	n, paused := 0, 0
+	resume := func(r *exec.Run) {
+		b.paused, paused = false, 0
+		r.Resume()
+	}
+	return sim.Options{Seed: l.seed, Clock: w.clock, Crash: l.crash, Rows: l.deep, Lag: l.lag,
+		Round: func() {
+			if l.mode == "auto" && env.Watch != nil {
+				b.round(w.clock.At, l.interval/3, *tasks)
+			}
+		},
+		Each: func(r *exec.Run) {
+			if n++; n == 1 && env.Watch != nil {
+				*tasks, *restoring = len(r.Actors())-2, false
+				if from := launched.Setup.From; from != nil && *committed < from.Manifest.ID {
+					b.fail("I7: checkpoint %d was restored, but its outputs were not committed", from.Manifest.ID)
+				} else if from != nil {
+					if err := w.seen(from.Manifest.ID); err != nil {
+						b.fail("I7: %w", err)
+					}
+				}
+			}
+			if slices.Contains(l.pauses, n) && paused == 0 && env.Watch != nil {
+				w.count.pauses++
+				r.Pause()
+				if paused, b.paused = n, true; n%2 == 0 { // what a paused run is asked for, it gives
+					w.count.asked++
+					r.Checkpoint("")
+				}
+			}
+			if paused > 0 && n == paused+resting {
+				resume(r)
+			}
+			if n == l.stop {
+				resume(r)
+				r.Stop()
+			}
+			if n == l.drain {
+				resume(r)
+				r.Drain()
+			}
+			if n%50 == 0 && env.Watch != nil {
+				if held := r.Held(); len(held) > 0 {
+					b.fail("I11: %s", strings.Join(held, "; "))
+				}
+			}
+		}}
+}
+
+// target returns a checkpoint that a run may be taken back to, 0 if there is none.
+func (w *world) target(launched *planner.Launched) checkpoint.ID {
+	s := launched.Store()
+	if s == nil {
+		return 0
+	}
+	var ids []checkpoint.ID
+	for _, i := range s.List() {
+		if i.ID > max(w.drained, w.before) {
+			ids = append(ids, i.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return 0
+	}
+	return pick(w.rng, ids...)
 }
 
 // drainedHere notes that the input of the run that took the newest checkpoints was ended early.
