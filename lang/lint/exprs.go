@@ -180,7 +180,11 @@ func divisionByZero(r *reading) (found []hint) {
 			by = args[1]
 		}
 		if by != nil && zero(by) {
-			found = append(found, hint{at: r.Span(n), message: "`" + r.short(n) + "` divides by zero: " + what})
+			help := ""
+			if b, ok := n.(*ast.BinaryNode); ok && r.literal(b.Left) != nil && r.kind(n) == types.Float {
+				help = "NaN is written `float(\"NaN\")`, infinity `float(\"+Inf\")`"
+			}
+			found = append(found, hint{at: r.Span(n), message: "`" + r.short(n) + "` divides by zero: " + what, help: help})
 		}
 	})
 	return found

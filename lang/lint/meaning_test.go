@@ -119,13 +119,20 @@ func TestSafeFixesKeepResults(t *testing.T) {
 }
 
 // dice makes conditions of a few columns and literals that are near to each other, so that many of them say nothing.
-type dice struct{ *rand.Rand }
+type dice struct {
+	*rand.Rand
+	theme int // what most atoms of a condition are about
+}
 
 func (d dice) of(list ...string) string { return list[d.IntN(len(list))] }
 
 func (d dice) atom() string {
 	compare := d.of("==", "!=", "<", "<=", ">", ">=")
-	switch d.IntN(12) {
+	about := d.IntN(12)
+	if d.IntN(3) > 0 {
+		about = d.theme
+	}
+	switch about {
 	case 0:
 		return d.of("b", "nb", "b == true", "nb == true", "nb != false", "nb ?? false", "nb ?? b")
 	case 1:
@@ -135,7 +142,7 @@ func (d dice) atom() string {
 	case 3:
 		return d.of("i", "ni") + " " + d.of("in", "not in") + " " + d.of("[]", "[1]", "[1, 2]", "[2, 3, 1]", "[nil, 1]")
 	case 4:
-		return d.of("f", "nf") + " " + compare + " " + d.of("1.0", "1.5", "2", "-0.0")
+		return d.of("f", "f", "nf") + " " + compare + " " + d.of("1.0", "1.5", "2")
 	case 5:
 		return d.of("i", "ni", "2") + " " + compare + " " + d.of("i", "ni", "j")
 	case 6:
@@ -159,6 +166,10 @@ func (d dice) condition(depth int) string {
 		return "not (" + d.condition(depth-1) + ")"
 	case 1:
 		return "(" + d.condition(depth-1) + ") ? (" + d.condition(depth-1) + ") : (" + d.condition(depth-1) + ")"
+	case 2: // a comparison and its contrary, which is none for null and NaN
+		x, v, two := d.of("f", "nf", "i", "ni"), d.of("1", "2"), d.of("< >=", "<= >", "== !=", "> <", ">= <")
+		a, b, _ := strings.Cut(two, " ")
+		return x + " " + a + " " + v + d.of(" or ", " and ") + x + " " + b + " " + v
 	}
 	part := func() string {
 		c := d.condition(depth - 1)
@@ -184,7 +195,7 @@ func TestConditions(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("i,ni,j,f,nf,s,ns,b,nb\n")
 	for n := range 3000 {
-		d := dice{rand.New(rand.NewPCG(uint64(n), 1))}
+		d := dice{Rand: rand.New(rand.NewPCG(uint64(n), 1))}
 		fmt.Fprintf(&rows, "%s,%s,%s,%s,%s,%s,%s,%s,%s\n", d.of("-2", "-1", "0", "1", "2", "3", "4"), d.of("", "-1", "0", "1", "2", "3", "4"), d.of("0", "1", "2", "3", "4"),
 			d.of("-1", "0", "1", "1.2", "1.5", "2", "3", "NaN"), d.of("", "-1", "0", "1", "1.5", "2", "3", "NaN"), d.of(`""`, "a", "A", "b", "c"), d.of("", "a", "A", "b", "c"),
 			d.of("true", "false"), d.of("", "true", "false"))
@@ -193,10 +204,11 @@ func TestConditions(t *testing.T) {
 	const head = "source t = csv(\"t.csv\") schema {i: int, ni: int?, j: int, f: float, nf: float?, s: string, ns: string?, b: bool, nb: bool?}\nt |> select\n"
 	constant, fixes := 0, 0
 	for seed := range uint64(4) {
-		d := dice{rand.New(rand.NewPCG(seed, 2))}
+		d := dice{Rand: rand.New(rand.NewPCG(seed, 2))}
 		t.Chdir(dir)
 		var columns []string
 		for len(columns) < 60 {
+			d.theme = d.IntN(12)
 			c := fmt.Sprintf("    c%d = %s", len(columns), d.condition(2))
 			if _, found := lint.Look(caseName, head+c, theText("").Env, nil); slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Severity == syntax.SevError }) {
 				continue // types that do not go together
