@@ -46,7 +46,7 @@ type completing struct {
 }
 
 func (c completing) Named(keyword string) []string  { return c.s.named(keyword) }
-func (c completing) Columns(before string) []string { return c.s.columns(before) }
+func (c completing) Columns(before string) []types.Field { return c.s.columns(before) }
 func (c completing) Files(typed string) []string {
 	_, files := c.s.completeFile(typed, 0, nil)
 	return files
@@ -137,7 +137,7 @@ func (s *Session) completeFile(text string, from int, more []string) (int, []str
 }
 
 // columns are those behind what stands before a stage.
-func (s *Session) columns(before string) []string {
+func (s *Session) columns(before string) []types.Field {
 	if strings.HasPrefix(before, "stream ") {
 		if _, after, ok := strings.Cut(before, "="); ok {
 			before = after
@@ -160,9 +160,7 @@ func (s *Session) columns(before string) []string {
 		if i < 0 {
 			return nil
 		}
-		for _, f := range c.Script.Writes[i].In.Schema.Fields {
-			s.known.columns = append(s.known.columns, types.QuoteName(f.Name))
-		}
+		s.known.columns = c.Script.Writes[i].In.Schema.Fields
 	}
 	return slices.Clone(s.known.columns)
 }
@@ -171,7 +169,7 @@ func (s *Session) columns(before string) []string {
 type known struct {
 	text    string
 	script  int
-	columns []string
+	columns []types.Field
 }
 
 // named are the names that statements of a kind define.

@@ -36,6 +36,7 @@ const (
 type Item struct {
 	Text string
 	Kind Kind
+	Type string // of a column; "" if it is not known
 }
 
 // World is what a completion asks.
@@ -47,7 +48,7 @@ type World interface {
 	// Named returns the names that statements with a keyword define: "param", "let", "fn", "pipe", "source", "sink", "stream".
 	Named(keyword string) []string
 	// Columns returns the columns of the rows that a text leads to: a pipeline, or the beginning of a stream.
-	Columns(before string) []string
+	Columns(before string) []types.Field
 	// Files returns what a path that is typed may go on with, as paths.
 	Files(typed string) []string
 }
@@ -82,7 +83,7 @@ func (a *asking) statement() (int, []Item) {
 		case last.Kind == syntax.KindBad && strings.IndexByte("'\"`", last.Text[0]) >= 0:
 			from = last.Span.Start.Offset + 1
 			return from, list(File, a.Files(a.text[from:]))
-		case last.Kind == syntax.KindIdent && last.Span.End.Offset == len(a.text):
+		case last.Span.End.Offset == len(a.text) && (last.Kind == syntax.KindIdent || last.Kind == syntax.KindBad && last.Text == "@"):
 			from, tokens = last.Span.Start.Offset, tokens[:n-1]
 		case last.Kind == syntax.KindNumber || last.Kind == syntax.KindDuration || last.Kind == syntax.KindTime:
 			if last.Span.End.Offset == len(a.text) {
@@ -104,7 +105,7 @@ func (a *asking) here() []Item {
 	first, last := a.tokens[0].Text, a.tokens[n-1]
 	switch {
 	case last.Text == "." || last.Text == "?.":
-		return nil
+		return a.fields()
 	case at.typed:
 		return list(Type, typeNames)
 	case at.call != "" && last.Text == ":":
@@ -119,8 +120,10 @@ func (a *asking) here() []Item {
 		return a.head(first, last)
 	case last.Text == "join" || at.stage == "union":
 		return a.inputs()
-	case wordsBehind[last.Text] != nil && n > 1:
-		return append(list(Word, wordsBehind[last.Text]), a.inStage(last)...)
+	case a.tokens[n-2].Kind == syntax.KindPipe && slices.Contains([]string{"left", "full", "semi", "anti"}, last.Text):
+		return list(Word, []string{"join"})
+	case wordsBehind[last.Text] != nil && a.opens(a.tokens[n-2], last.Text):
+		return list(Word, wordsBehind[last.Text])
 	}
 	return a.inStage(last)
 }
@@ -148,9 +151,18 @@ func (a *asking) head(first string, last syntax.Token) []Item {
 	return slices.Concat(list(Function, a.Names("func")), a.constants())
 }
 
+// opens reports whether a word opens a clause of the stage: the stage takes it, and an operand stands before it.
+func (a *asking) opens(before syntax.Token, label string) bool {
+	if before.Kind == syntax.KindComma || before.Kind == syntax.KindOp || before.Kind == syntax.KindOpen || before.Kind == syntax.KindAssign || slices.Contains(syntax.Labels, before.Text) {
+		return false
+	}
+	sig := a.Stage(a.at.stage)
+	return label == "on_error" || sig == nil || slices.Contains(sig.Clauses, label)
+}
+
 // inStage offers the columns that reach a stage, functions and clauses.
 func (a *asking) inStage(last syntax.Token) []Item {
-	out := slices.Concat(list(Column, a.Columns(a.text[:a.at.pipe])), list(Function, a.Names("func")), a.constants())
+	out := slices.Concat(a.columns(), list(Function, a.Names("func")), a.constants())
 	if a.at.stage == "aggregate" || a.at.stage == "derive" {
 		out = append(out, list(Aggregate, a.Names("agg"))...)
 	}
@@ -162,6 +174,73 @@ func (a *asking) inStage(last syntax.Token) []Item {
 		labels = append(slices.Clone(sig.Clauses), "on_error")
 	}
 	return append(out, list(Word, slices.Concat(labels, []string{"and", "or", "in", "not"}))...)
+}
+
+// columns are those of the rows in front of the stage, and what a join calls the rows that it adds.
+func (a *asking) columns() []Item {
+	out := columns(a.Columns(a.text[:a.at.pipe]))
+	if alias, _ := a.joined(); alias != "" {
+		out = append(out, Item{Text: alias, Kind: Column})
+	}
+	return out
+}
+
+func columns(fields []types.Field) []Item {
+	out := make([]Item, len(fields))
+	for i, f := range fields {
+		out[i] = Item{Text: types.QuoteName(f.Name), Kind: Column, Type: f.Type.String()}
+	}
+	return out
+}
+
+// joined is the name that the rows on the other side of a join have, and what they are the rows of. "" outside of a join.
+func (a *asking) joined() (alias, rows string) {
+	if !strings.HasSuffix(a.at.stage, "join") {
+		return "", ""
+	}
+	for i, t := range a.tokens {
+		switch {
+		case t.Span.Start.Offset <= a.at.pipe || i == 0:
+		case a.tokens[i-1].Text == "join" && rows == "":
+			alias, rows = t.Text, t.Text
+		case a.tokens[i-1].Text == "as":
+			alias = t.Text
+		}
+	}
+	return alias, rows
+}
+
+// fields are those of the record whose name, or path, stands before the dot.
+func (a *asking) fields() []Item {
+	if a.at.head {
+		return nil
+	}
+	i := len(a.tokens) - 1 // a dot
+	var path []string
+	for i >= 1 && (a.tokens[i].Text == "." || a.tokens[i].Text == "?.") {
+		t := a.tokens[i-1]
+		if t.Kind != syntax.KindIdent && t.Kind != syntax.KindQuoted {
+			return nil
+		}
+		name := t.Text
+		if t.Kind == syntax.KindQuoted {
+			name = syntax.Unquote(strings.TrimPrefix(name, "@"))
+		}
+		path = append(path, name)
+		i -= 2
+	}
+	at := a.Columns(a.text[:a.at.pipe])
+	if alias, rows := a.joined(); alias != "" && len(path) > 0 && path[len(path)-1] == alias {
+		at, path = a.Columns(rows), path[:len(path)-1]
+	}
+	for _, name := range slices.Backward(path) {
+		k := slices.IndexFunc(at, func(f types.Field) bool { return f.Name == name })
+		if k < 0 {
+			return nil
+		}
+		at = at[k].Type.Fields
+	}
+	return columns(at)
 }
 
 // stages are what follows `|>`.
@@ -179,7 +258,7 @@ func (a *asking) conns(source bool) []Item {
 	var out []Item
 	for _, name := range a.Names("conn") {
 		if sig := a.Conn(name); source && sig.Source || !source && sig.Sink {
-			out = append(out, Item{name, Connector})
+			out = append(out, Item{Text: name, Kind: Connector})
 		}
 	}
 	return out
@@ -192,7 +271,7 @@ func (a *asking) options(conn string) []Item {
 	}
 	var out []Item
 	for _, p := range sig.Params {
-		out = append(out, Item{p.Name + ":", Option})
+		out = append(out, Item{Text: p.Name + ":", Kind: Option})
 	}
 	return out
 }
@@ -205,7 +284,7 @@ func (a *asking) constants() []Item {
 func list(kind Kind, words []string) []Item {
 	out := make([]Item, len(words))
 	for i, w := range words {
-		out[i] = Item{w, kind}
+		out[i] = Item{Text: w, Kind: kind}
 	}
 	return out
 }

@@ -18,7 +18,7 @@ func codeActions(_ context.Context, s *Server, d *document, p codeActionParams) 
 	}
 	from, to := d.text.offset(p.Range.Start), d.text.offset(p.Range.End)
 	out := []codeAction{}
-	var safe []lint.Edit
+	safe := false
 	for _, f := range a.Found {
 		if f.Source != a.Tree.Source {
 			continue
@@ -30,9 +30,7 @@ func codeActions(_ context.Context, s *Server, d *document, p codeActionParams) 
 		if fix == nil {
 			continue
 		}
-		if fix.Applicability == lint.Safe && apart(safe, fix.Edits) {
-			safe = append(safe, fix.Edits...)
-		}
+		safe = safe || fix.Applicability == lint.Safe
 		if f.Span.End.Offset < from || f.Span.Start.Offset > to || !wants("quickfix") {
 			continue
 		}
@@ -43,8 +41,10 @@ func codeActions(_ context.Context, s *Server, d *document, p codeActionParams) 
 		out = append(out, codeAction{Title: title, Kind: "quickfix", IsPreferred: fix.Applicability == lint.Safe, Diagnostics: []diagnostic{s.diagnostic(a, f)},
 			Edit: d.edit(fix.Edits)})
 	}
-	if len(safe) > 0 && wants("source.fixAll") {
-		out = append(out, codeAction{Title: "make all safe fixes", Kind: "source.fixAll", Edit: d.edit(safe)})
+	if safe && wants("source.fixAll") {
+		if m := lint.Mend(d.script(d.world()), lint.Safe); m.Made > 0 {
+			out = append(out, codeAction{Title: "make all safe fixes", Kind: "source.fixAll", Edit: workspaceEdit{map[string][]textEdit{d.uri: d.text.into(m.Text)}}})
+		}
 	}
 	return out, nil
 }
@@ -56,18 +56,6 @@ func (d *document) edit(edits []lint.Edit) workspaceEdit {
 		list = append(list, textEdit{d.text.span(e.Span), e.Text})
 	}
 	return workspaceEdit{Changes: map[string][]textEdit{d.uri: list}}
-}
-
-// apart reports whether edits touch none of others.
-func apart(others, edits []lint.Edit) bool {
-	for _, e := range edits {
-		for _, o := range others {
-			if e.Span.Start.Offset <= o.Span.End.Offset && o.Span.Start.Offset <= e.Span.End.Offset {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 var didYouMean = regexp.MustCompile("; did you mean `([^`]+)`\\?$")

@@ -27,7 +27,7 @@ func completion(_ context.Context, s *Server, d *document, p positionParams) (an
 		item := completionItem{Label: x.Text, Kind: completionKinds[x.Kind], SortText: string(rune('a'+nearness[x.Kind])) + x.Text, TextEdit: &textEdit{edit, x.Text}}
 		switch x.Kind {
 		case complete.Column:
-			item.Detail = w.types[x.Text]
+			item.Detail = x.Type
 		case complete.Stage, complete.Connector, complete.Function, complete.Aggregate:
 			item.Data, _ = json.Marshal([]string{docKinds[x.Kind], x.Text})
 		case complete.File:
@@ -86,13 +86,19 @@ func statementAt(text string, at int) int {
 type completing struct {
 	*stdlib.Catalog
 	doc       *document
-	start, at int // of the statement, and the place
-	types     map[string]string
+	start, at int    // of the statement, and the place
+	names     *index // of the file and those it uses; made when it is needed
 }
 
 // Named returns the names that statements define, in this file and those it uses.
 func (c *completing) Named(keyword string) []string {
-	x := c.doc.look().newIndex()
+	if c.names == nil {
+		c.names = emptyIndex(c.doc.s)
+		tree, _ := syntax.Parse(c.doc.path, c.doc.text.raw)
+		c.names.enter(&file{path: c.doc.path, tree: tree}, c.doc.s.readScript)
+		c.names.link()
+	}
+	x := c.names
 	main := x.files[c.doc.path]
 	var out []string
 	for name, list := range x.tops {
@@ -119,7 +125,7 @@ func (c *completing) Named(keyword string) []string {
 const here = "rows_at_the_cursor"
 
 // Columns returns the columns of the rows before a stage: the rest of the script is checked with what stands before.
-func (c *completing) Columns(before string) []string {
+func (c *completing) Columns(before string) []types.Field {
 	if strings.HasPrefix(before, "stream ") {
 		if _, after, ok := strings.Cut(before, "="); ok {
 			before = after
@@ -137,19 +143,12 @@ func (c *completing) Columns(before string) []string {
 	}
 	script := text[:c.start] + "stream " + here + " = " + strings.ReplaceAll(before, "\n", "\n ") + "\n" + rest
 	found, _ := check.Text(c.doc.path, script, c.doc.world(), check.Options{})
-	var out []string
-	c.types = map[string]string{}
 	for _, s := range found.Streams {
-		if s.Name != here {
-			continue
-		}
-		for _, f := range s.Out.Schema.Fields {
-			name := types.QuoteName(f.Name)
-			c.types[name] = f.Type.String()
-			out = append(out, name)
+		if s.Name == here {
+			return s.Out.Schema.Fields
 		}
 	}
-	return out
+	return nil
 }
 
 // nextStatement is where the next statement begins in what follows a place, -1 if none does.

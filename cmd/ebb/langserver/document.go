@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ebb-lang/ebb/lang/lint"
@@ -21,7 +22,13 @@ type document struct {
 	timer   *time.Timer // of its diagnostics
 
 	mu   sync.Mutex
-	seen *analysis // nil: not looked at yet, or no longer right
+	seen *looking // nil: not looked at yet, or no longer right
+}
+
+// looking is an analysis that somebody makes.
+type looking struct {
+	once sync.Once
+	made atomic.Pointer[analysis] // nil as long as it takes
 }
 
 // analysis is what is understood of a document, and of the files it uses.
@@ -77,7 +84,11 @@ func (s *Server) put(uri string, version int, t *text, wait time.Duration) {
 func (s *Server) touched(path string, wait time.Duration) {
 	for _, d := range s.documents() {
 		d.mu.Lock()
-		uses := d.path != path && d.seen != nil && d.seen.reads[path]
+		uses := false
+		if d.path != path && d.seen != nil {
+			a := d.seen.made.Load()
+			uses = a == nil || a.reads[path] // of one that is being made it is not known yet
+		}
 		if uses {
 			d.seen = nil
 		}
@@ -102,23 +113,49 @@ func (d *document) forget() {
 	d.mu.Unlock()
 }
 
-// look understands the document. Whoever comes first does the work, the others wait for it.
+// look understands the document. Whoever comes first does the work, the others wait for it. Messages never wait.
 func (d *document) look() *analysis {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.seen == nil {
-		w := d.world()
-		a := &analysis{doc: d, reads: w.reads}
-		t := lint.Text{Name: d.path, Text: d.text.raw, Env: w, Facts: planner.Facts(d.s.lib, w.Env)}
-		if d.s.opts.Choice != nil {
-			t.Choice = d.s.opts.Choice(d.path)
-		}
-		a.Result = lint.Lint([]lint.Text{t})[0]
-		a.waiting = w.waiting
-		a.tokens, _ = syntax.Lex(a.Tree.Source)
-		d.seen = a
+		d.seen = &looking{}
 	}
-	return d.seen
+	l := d.seen
+	d.mu.Unlock()
+	l.once.Do(func() {
+		defer func() {
+			if l.made.Load() == nil { // it panicked: the next one tries anew
+				d.mu.Lock()
+				if d.seen == l {
+					d.seen = nil
+				}
+				d.mu.Unlock()
+			}
+		}()
+		l.made.Store(d.understand())
+	})
+	a := l.made.Load()
+	if a == nil {
+		panic("the script could not be understood")
+	}
+	return a
+}
+
+func (d *document) understand() *analysis {
+	w := d.world()
+	a := &analysis{doc: d, reads: w.reads}
+	a.Result = lint.Lint([]lint.Text{d.script(w)})[0]
+	a.waiting = w.waiting
+	a.tokens, _ = syntax.Lex(a.Tree.Source)
+	return a
+}
+
+// script is the document as the linter wants it.
+func (d *document) script(w *world) lint.Text {
+	t := lint.Text{Name: d.path, Text: d.text.raw, Env: w, Facts: planner.Facts(d.s.lib, w.Env)}
+	if d.s.opts.Choice != nil {
+		t.Choice = d.s.opts.Choice(d.path)
+	}
+	return t
 }
 
 func didOpen(s *Server, raw json.RawMessage) error {

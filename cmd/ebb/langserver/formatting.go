@@ -7,13 +7,18 @@ import (
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
-// formatting gives a document the layout of `ebb fmt`. The lines at its beginning and its end that stay as they are are left
-// alone, so that an editor keeps its place.
+// formatting gives a document the layout of `ebb fmt`.
 func formatting(_ context.Context, _ *Server, d *document, _ documentParams) (any, error) {
-	was := d.text.plain
 	now, _ := syntax.Format(d.path, d.text.raw)
+	return d.text.into(now), nil
+}
+
+// into is what makes another text of it. The lines at the beginning and at the end that stay as they are are left alone, so
+// that an editor keeps its place.
+func (t *text) into(now string) []textEdit {
+	was := t.plain
 	if now == was {
-		return []textEdit{}, nil
+		return []textEdit{}
 	}
 	from := 0
 	for from < len(was) {
@@ -33,8 +38,8 @@ func formatting(_ context.Context, _ *Server, d *document, _ documentParams) (an
 		end += len(line)
 	}
 	by := now[from : len(now)-end]
-	if strings.Contains(d.text.raw, "\r\n") {
+	if strings.Contains(t.raw, "\r\n") {
 		by = strings.ReplaceAll(by, "\n", "\r\n")
 	}
-	return []textEdit{{textRange{d.text.position(from), d.text.position(len(was) - end)}, by}}, nil
+	return []textEdit{{textRange{t.position(from), t.position(len(was) - end)}, by}}
 }

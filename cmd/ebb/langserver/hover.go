@@ -3,14 +3,12 @@ package langserver
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
-	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -268,17 +266,8 @@ func codeAt(a *analysis, at int) (string, syntax.Span) {
 
 // codeText says what a code means.
 func codeText(c string) string {
-	for _, r := range lint.Rules() {
-		if r.Code == c {
-			return fmt.Sprintf("**%s** %s (%s)\n\n%s\n\n%s\n\nbad:\n%s\ngood:\n%s", r.Code, r.Name, r.Severity, r.Text, r.Why, code(r.Bad), code(r.Good))
-		}
-	}
-	all := maps.Clone(check.Codes)
-	for k, text := range syntax.Codes {
-		all[string(k)] = text
-	}
-	if text := all[c]; text != "" {
-		return "**" + c + "** " + text
+	if r := lint.Find(c); r != nil {
+		return lint.Page(r)
 	}
 	return ""
 }

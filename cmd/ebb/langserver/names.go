@@ -1,6 +1,7 @@
 package langserver
 
 import (
+	"context"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -395,11 +396,15 @@ type place struct {
 	word *word
 }
 
-// uses are the words of all files that stand for a symbol, in the order of files and texts.
-func (x *index) uses(s *symbol) []place {
+// uses are the words of all files that stand for a symbol, in the order of files and texts. Nobody waits for them any more
+// once ctx is done.
+func (x *index) uses(ctx context.Context, s *symbol) []place {
 	var out []place
 	for _, f := range x.inOrder() {
 		for _, w := range x.words[f] {
+			if ctx.Err() != nil {
+				return nil
+			}
 			if w.name == s.name && x.symbol(w) == s {
 				out = append(out, place{f, w})
 			}

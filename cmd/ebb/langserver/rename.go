@@ -61,13 +61,13 @@ func definition(_ context.Context, s *Server, d *document, p positionParams) (an
 }
 
 // references are all places that speak of the same thing.
-func references(_ context.Context, s *Server, d *document, p referenceParams) (any, error) {
+func references(ctx context.Context, s *Server, d *document, p referenceParams) (any, error) {
 	x := d.look().wide()
 	_, sym := x.at(d, p.Position)
 	if sym == nil {
 		return nil, nil
 	}
-	return s.locations(slices.DeleteFunc(x.uses(sym), func(u place) bool {
+	return s.locations(slices.DeleteFunc(x.uses(ctx, sym), func(u place) bool {
 		return !p.Context.IncludeDeclaration && u.file == sym.file && u.word.at == sym.at
 	})), nil
 }
@@ -77,14 +77,14 @@ type highlight struct {
 }
 
 // highlights are the places in the same document.
-func highlights(_ context.Context, _ *Server, d *document, p positionParams) (any, error) {
+func highlights(ctx context.Context, _ *Server, d *document, p positionParams) (any, error) {
 	x := d.look().newIndex()
 	_, sym := x.at(d, p.Position)
 	if sym == nil {
 		return nil, nil
 	}
 	out := []highlight{}
-	for _, u := range x.uses(sym) {
+	for _, u := range x.uses(ctx, sym) {
 		if u.file.path == d.path {
 			out = append(out, highlight{d.text.span(u.word.at)})
 		}
@@ -120,7 +120,7 @@ func prepareRename(_ context.Context, _ *Server, d *document, p positionParams) 
 
 // rename gives a name to something that has another. It refuses where a script would become wrong, or would mean something
 // else.
-func rename(_ context.Context, s *Server, d *document, p renameParams) (any, error) {
+func rename(ctx context.Context, s *Server, d *document, p renameParams) (any, error) {
 	a := d.look()
 	x := a.wide()
 	_, sym, err := renamed(x, d, p.Position)
@@ -140,7 +140,7 @@ func rename(_ context.Context, s *Server, d *document, p renameParams) (any, err
 	if len(a.Tree.Broken) > 0 || slices.ContainsFunc(a.Errors, func(e check.Diagnostic) bool { return strings.HasPrefix(e.Code, "P") && e.Source == a.Tree.Source }) {
 		return nil, refusal("the script has syntax errors; mend them first, so that no place is missed")
 	}
-	uses := x.uses(sym)
+	uses := x.uses(ctx, sym)
 	written := types.QuoteName(name)
 	edits := map[*file][]syntax.Span{}
 	for _, u := range uses {

@@ -11,6 +11,9 @@ import (
 // tokenTypes are the kinds of semantic tokens, by their index. The names are the protocol's.
 var tokenTypes = []string{"keyword", "comment", "string", "number", "operator", "function", "macro", "class", "type", "parameter", "variable", "property", "enumMember"}
 
+// longestLine bounds the bytes of a line in a document that is coloured.
+const longestLine = 20_000
+
 func tokenType(name string) int { return slices.Index(tokenTypes, name) }
 
 // semanticTokensOf colours a document by what its words are.
@@ -24,6 +27,11 @@ func semanticTokensOf(ctx context.Context, _ *Server, d *document, _ documentPar
 	}
 	out := semanticTokens{Data: []int{}}
 	var last position
+	for at, begins := range append(slices.Clone(d.text.lines[1:]), len(d.text.raw)) {
+		if begins-d.text.lines[at] > longestLine {
+			return out, nil // no one reads it, and counting in it takes too long
+		}
+	}
 	for i, t := range a.tokens {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -189,8 +189,10 @@ func (s *Server) sourceKnown(script string) {
 		return
 	}
 	d.mu.Lock()
-	if d.seen != nil && d.seen.waiting {
-		d.seen = nil
+	if d.seen != nil {
+		if a := d.seen.made.Load(); a == nil || a.waiting {
+			d.seen = nil
+		}
 	}
 	d.mu.Unlock()
 	d.timer.Reset(pause)
