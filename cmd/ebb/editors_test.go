@@ -6,12 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 )
@@ -72,10 +70,6 @@ func TestEditors(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "good.ebb"), []byte("source orders = csv(\"orders.csv\") schema { amount: int }\n\norders |> where amount > 3 |> into jsonl(\"out.jsonl\")\n"), 0o666))
 	for _, c := range commands {
-		if !slices.ContainsFunc(rootCommand().Commands(), func(k *cobra.Command) bool { return k.Name() == strings.Fields(c)[1] }) {
-			t.Logf("%s: not yet", c)
-			continue
-		}
 		cmd := exec.Command("sh", "-c", c)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "PATH="+ebbDir(t)+":"+os.Getenv("PATH"))
