@@ -23,6 +23,7 @@ import (
 
 var (
 	someMutants   = flag.String("mutants", "", "switch only these on, in this process's children")
+	part          = flag.Int("part", -1, "hunt only each third one, beginning with 0, 1 or 2")
 	onlyMutant    = flag.String("mutant", "", "the one fault to switch on")
 	mutantStories = flag.Int("stories", 200, "stories to be told of a fault until it is said to survive")
 )
@@ -140,6 +141,9 @@ func TestMutants(t *testing.T) {
 				}
 				m := mutants[i]
 				if *someMutants != "" && !strings.Contains(","+*someMutants+",", ","+m.name+",") {
+					continue
+				}
+				if *part >= 0 && i%3 != *part {
 					continue
 				}
 				stories, story, by := hunted(m)
