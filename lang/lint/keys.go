@@ -19,8 +19,8 @@ var _ = define(
 		Why: "Rows of one key go to one task. A constant as key is hardly meant. A key that is true or false keeps two tasks busy however many cores there are, and where a column may be null " +
 			"all rows without a value are one key, often the largest. Where rows are aggregated before they are sent the number of rows of a key does not matter: of that nothing is said. " +
 			"Add another key, or give rows without a value a way of their own with `split`.",
-		Bad:   "nexmark(\"bid\") |> aggregate n = count() by cheap = price < 100 window session(1m, max: 1h) late drop |> into jsonl(\"n.jsonl\")\n",
-		Good:  "nexmark(\"bid\") |> aggregate n = count() by cheap = price < 100, auction window session(1m, max: 1h) late drop |> into jsonl(\"n.jsonl\")\n",
+		Bad:   "nexmark(\"bid\")\n    |> aggregate n = count() by cheap = price < 100 window session(1m, max: 1h) late drop\n    |> into jsonl(\"n.jsonl\")\n",
+		Good:  "nexmark(\"bid\")\n    |> aggregate n = count() by cheap = price < 100, auction window session(1m, max: 1h) late drop\n    |> into jsonl(\"n.jsonl\")\n",
 		Check: skewed,
 	},
 	Rule{

@@ -15,8 +15,8 @@ var _ = define(
 		Text: "No row reaches a stage or a branch of `split`.",
 		Why: "Behind `limit 0` or a `where` that is never true there are no rows, and a branch gets none if those before it take all that it asks for: the first one " +
 			"that is true takes the row.",
-		Bad:   "source orders = csv(\"orders.csv\")\norders |> split { when amount > 10.0 => blackhole() when amount > 20.0 => console() else => console() }\n",
-		Good:  "source orders = csv(\"orders.csv\")\norders |> split { when amount > 20.0 => console() when amount > 10.0 => blackhole() else => console() }\n",
+		Bad:   "source orders = csv(\"orders.csv\")\norders |> split {\n    when amount > 10.0 => blackhole()\n    when amount > 20.0 => console()\n    else => console()\n}\n",
+		Good:  "source orders = csv(\"orders.csv\")\norders |> split {\n    when amount > 20.0 => console()\n    when amount > 10.0 => blackhole()\n    else => console()\n}\n",
 		Check: unreachable,
 	},
 	Rule{

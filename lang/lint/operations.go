@@ -18,8 +18,8 @@ var _ = define(
 		Text: "A job has a stage whose expressions fail for some rows, and does not say what becomes of those.",
 		Why: "Text that is no number, an index past the end and a division by zero fail, and one such row stops the job. `on_error into NAME` sends it elsewhere with the reason, " +
 			"`on_error drop` counts it, and `on_error fail` says that stopping is meant. There is one finding a stage.",
-		Bad:   "csv(\"orders.csv\") schema { id: string, amount: float } |> derive n = int(id) |> into jsonl(\"orders.jsonl\")\n",
-		Good:  "csv(\"orders.csv\") schema { id: string, amount: float } |> derive n = int(id) on_error drop |> into jsonl(\"orders.jsonl\")\n",
+		Bad:   "csv(\"orders.csv\") schema { id: string, amount: float }\n    |> derive n = int(id)\n    |> into jsonl(\"orders.jsonl\")\n",
+		Good:  "csv(\"orders.csv\") schema { id: string, amount: float }\n    |> derive n = int(id) on_error drop\n    |> into jsonl(\"orders.jsonl\")\n",
 		Check: mayFail,
 	},
 	Rule{
@@ -35,9 +35,9 @@ var _ = define(
 		Code: "O903", Name: "dead-letters-come-back", Severity: syntax.SevError,
 		Text: "Rows that failed or came late are written to where the source reads.",
 		Why:  "They are read again, fail again, and are written again: the file grows without end. Write them outside of the folder or pattern that the source reads.",
-		Bad: "source logs = jsonl([\"logs.jsonl\", \"bad.jsonl\"], follow: true) schema { service: string } on_error into bad\n" +
+		Bad: "source logs = jsonl([\"logs.jsonl\", \"bad.jsonl\"], follow: true)\n    schema { service: string }\n    on_error into bad\n" +
 			"logs |> into csv(\"logs.csv\")\nbad |> into jsonl(\"bad.jsonl\")\n",
-		Good: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true) schema { service: string } on_error into bad\n" +
+		Good: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true)\n    schema { service: string }\n    on_error into bad\n" +
 			"logs |> into csv(\"logs.csv\")\nbad |> into jsonl(\"bad.jsonl\")\n",
 		Check: deadLetters,
 	},

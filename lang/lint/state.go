@@ -19,7 +19,7 @@ var _ = define(
 		Why: "Each new key takes memory and makes checkpoints larger, and nothing ends it. `window tumbling(1h)` ends all keys of an hour, `retain 24h` a key that has had no row for a day. " +
 			"`retain forever` says that you mean it: the keys are few, or must all be known. The fix adds `retain 24h`, or `retain forever` where rows have no event time.",
 		Bad:   "nexmark(\"bid\") |> aggregate n = count() by auction |> into jsonl(\"n.jsonl\", changes: true)\n",
-		Good:  "nexmark(\"bid\") |> aggregate n = count() by auction retain 24h |> into jsonl(\"n.jsonl\", changes: true)\n",
+		Good:  "nexmark(\"bid\")\n    |> aggregate n = count() by auction retain 24h\n    |> into jsonl(\"n.jsonl\", changes: true)\n",
 		Check: unbounded,
 	},
 	Rule{
@@ -27,8 +27,8 @@ var _ = define(
 		Text: "An aggregate keeps every row, or every value, of a group that nothing ends.",
 		Why: "A list, an exact quantile and an exact number of distinct values need all that was ever seen of a group. Of an input that never ends that is more every second. " +
 			"Give a list a `limit`, take `approx_quantile` or `approx_distinct`, or give the stage a window.",
-		Bad:   "nexmark(\"bid\") |> aggregate prices = collect(price) by auction retain 24h |> into jsonl(\"n.jsonl\", changes: true)\n",
-		Good:  "nexmark(\"bid\") |> aggregate prices = collect(price, limit: 1000) by auction retain 24h |> into jsonl(\"n.jsonl\", changes: true)\n",
+		Bad:   "nexmark(\"bid\")\n    |> aggregate prices = collect(price) by auction retain 24h\n    |> into jsonl(\"n.jsonl\", changes: true)\n",
+		Good:  "nexmark(\"bid\")\n    |> aggregate prices = collect(price, limit: 1000) by auction retain 24h\n    |> into jsonl(\"n.jsonl\", changes: true)\n",
 		Check: unboundedGroup,
 	},
 	Rule{
@@ -36,8 +36,8 @@ var _ = define(
 		Text: "A session window over an input that never ends has no longest length.",
 		Why: "A key that never pauses, a robot or a sensor, stays in one session for ever, and its result never comes. " +
 			"`max: 24h` ends a session after a day.",
-		Bad:   "nexmark(\"bid\") |> aggregate n = count() by bidder window session(10s) late drop |> into jsonl(\"n.jsonl\")\n",
-		Good:  "nexmark(\"bid\") |> aggregate n = count() by bidder window session(10s, max: 24h) late drop |> into jsonl(\"n.jsonl\")\n",
+		Bad:   "nexmark(\"bid\")\n    |> aggregate n = count() by bidder window session(10s) late drop\n    |> into jsonl(\"n.jsonl\")\n",
+		Good:  "nexmark(\"bid\")\n    |> aggregate n = count() by bidder window session(10s, max: 24h) late drop\n    |> into jsonl(\"n.jsonl\")\n",
 		Check: endlessSession,
 	},
 )

@@ -52,8 +52,8 @@ var _ = define(
 		Code: "T205", Name: "misfit-of-a-sink", Severity: syntax.SevError,
 		Text: "The rows do not fit the schema of the sink.",
 		Why:  "A sink with a `schema` promises its readers these columns. Bring the rows into that form by `select`, or change the schema.",
-		Bad:  "sink out = jsonl(\"out.jsonl\") schema {id: int?, total: float?}\ncsv(\"orders.csv\") |> select id, amount |> into out\n",
-		Good: "sink out = jsonl(\"out.jsonl\") schema {id: int?, total: float?}\ncsv(\"orders.csv\") |> select id, total = amount |> into out\n",
+		Bad:  "sink out = jsonl(\"out.jsonl\") schema { id: int?, total: float? }\ncsv(\"orders.csv\") |> select id, amount |> into out\n",
+		Good: "sink out = jsonl(\"out.jsonl\") schema { id: int?, total: float? }\ncsv(\"orders.csv\") |> select id, total = amount |> into out\n",
 	},
 )
 

@@ -36,9 +36,9 @@ var _ = define(
 		Text: "A source that never ends and may have several parts says nothing of parts that fall silent.",
 		Why: "Event time is that of the part that is furthest behind. One file that gets no more rows stops all windows of the script, without a word. " +
 			"`idle 1m` lets a part that has been silent for a minute hold nothing back; its rows that come later may be late.",
-		Bad: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true) schema { ts: time, service: string } time ts lag 5s\n" +
+		Bad: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true)\n    schema { ts: time, service: string }\n    time ts lag 5s\n" +
 			"logs |> aggregate n = count() by service window tumbling(1m) late drop |> into csv(\"n.csv\")\n",
-		Good: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true) schema { ts: time, service: string } time ts lag 5s idle 1m\n" +
+		Good: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true)\n    schema { ts: time, service: string }\n    time ts lag 5s idle 1m\n" +
 			"logs |> aggregate n = count() by service window tumbling(1m) late drop |> into csv(\"n.csv\")\n",
 		Check: silentParts,
 	},

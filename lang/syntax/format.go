@@ -184,6 +184,9 @@ func (f *formatter) all() {
 
 // layout writes a statement that is right. It reports false, and writes nothing, if the statement would not be the same.
 func (f *formatter) layout(u unit) bool {
+	if !f.findBrackets(u) {
+		return false
+	}
 	out, col, line, notes := len(f.out), f.col, f.line, len(f.notes)
 	f.first, f.indent = u.from, 0
 	f.print(u.from, u.to, f.groups(u), 0, u.to, false)

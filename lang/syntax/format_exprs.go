@@ -51,7 +51,7 @@ func (f *formatter) isRow(from, to int) bool {
 
 // element finds the groups of an element: `EXPR`, `NAME: EXPR` or a field of a schema.
 func (f *formatter) element(from, to int) []*group {
-	if from+1 < to && f.tokens[from+1].Text == ":" && f.level[from+1] == levelNone {
+	if from+1 < to && f.tokens[from].Kind != KindOpen && f.tokens[from+1].Text == ":" && f.level[from+1] == levelNone {
 		from += 2
 	}
 	return f.operators(from, to)

@@ -29,7 +29,6 @@ const (
 
 // groups finds the groups of a statement, and the blanks between its tokens.
 func (f *formatter) groups(u unit) []*group {
-	f.findBrackets(u)
 	f.grammarBlanks(u.from, u.to)
 	var kids []*group
 	add := func(gs ...*group) { kids = append(kids, gs...) }
@@ -61,7 +60,8 @@ func (f *formatter) groups(u unit) []*group {
 	return kids
 }
 
-func (f *formatter) findBrackets(u unit) {
+// findBrackets finds the other half of each bracket. It reports false if one has none.
+func (f *formatter) findBrackets(u unit) bool {
 	var open []int
 	for i := u.from; i < u.to; i++ {
 		switch f.tokens[i].Kind {
@@ -69,13 +69,14 @@ func (f *formatter) findBrackets(u unit) {
 			open = append(open, i)
 		case KindClose:
 			n := len(open) - 1
-			if n < 0 { // what a broken statement before this one had opened: it stays as it is, see same
-				continue
+			if n < 0 { // what a broken statement before this one had opened
+				return false
 			}
 			f.match[i], f.match[open[n]] = open[n], i
 			open = open[:n]
 		}
 	}
+	return len(open) == 0
 }
 
 func (f *formatter) rangeOf(s Span) (from, to int) { return f.indexOf(s.Start), f.indexOf(s.End) }

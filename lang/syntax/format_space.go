@@ -80,7 +80,7 @@ func (f *formatter) exprBlanks(from, to int) {
 			blank = f.padded[i]
 		case t.Kind == KindComma || t.Text == ";", member, tightColon, t.Text == "..", prev.Text == "..":
 			blank = false
-		case unary && !sign, (unary && sign || prev.Text == "#") && prev.Span.End == t.Span.Start:
+		case unary && !sign, (unary && sign || prev.Text == "#" && t.Kind == KindIdent) && prev.Span.End == t.Span.Start:
 			blank = false
 		case t.Kind == KindOpen && t.Text != "{":
 			blank = !complete
@@ -159,7 +159,9 @@ func (f *formatter) exprWord(i int, complete, member bool) bool {
 			f.level[i] = levelAnd
 		}
 		return false
-	case t.Text == "not", t.Text == "if", t.Text == "else", t.Text == "let":
+	case t.Text == "not": // of `a not in b`, if an operand stands before it
+		return complete
+	case t.Text == "if", t.Text == "else", t.Text == "let":
 		return false
 	}
 	return true

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 )
 
@@ -236,4 +237,30 @@ func FuzzFormat(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkFormat(t, text) })
+}
+
+// TestFormatGolden shows layouts: testdata/format holds texts and what becomes of them, with `|` at the beginning of lines.
+func TestFormatGolden(t *testing.T) {
+	datadriven.RunTest(t, "testdata/format", func(t *testing.T, d *datadriven.TestData) string {
+		require.Zero(t, checkFormat(t, d.Input+"\n"), d.Input)
+		out, _ := Format("t", d.Input+"\n")
+		return "|" + strings.ReplaceAll(strings.TrimSuffix(out, "\n"), "\n", "\n|") + "\n"
+	})
+}
+
+// TestFormatFound: texts that were once wrong.
+func TestFormatFound(t *testing.T) {
+	for _, text := range []string{
+		"rows([{ : 1: b: 2}]) |> where a / b == b / a",
+		"let a = 1 // x\nlet b = (\n// y\n",
+		"let x = 1 ~",
+		"let x = 1 /* never closed",
+		"  let indented = 1\n\tlet b = 2",
+		"let a = [let x = 1; x, // c\n let\n y = 2; y]",
+		"stream a = b |> where [stream c = d,\n stream e = f]",
+		"let a = 1 let b=2\nlet  c = 3",
+		")\nlet a = (1\n) let  b = 2",
+	} {
+		checkFormat(t, text)
+	}
 }
