@@ -45,7 +45,7 @@ type completing struct {
 	s *Session
 }
 
-func (c completing) Named(keyword string) []string  { return c.s.named(keyword) }
+func (c completing) Named(keyword string) []string       { return c.s.named(keyword) }
 func (c completing) Columns(before string) []types.Field { return c.s.columns(before) }
 func (c completing) Files(typed string) []string {
 	_, files := c.s.completeFile(typed, 0, nil)
