@@ -1,5 +1,43 @@
 package exec
 
+import "github.com/ebb-lang/ebb/lang/types"
+
+// A StageCount is what passed a source or an operator of a run, of all its tasks.
+type StageCount struct {
+	ID      string        // stable name
+	In, Out int64         // rows since the run began; Out those of the main output
+	W       types.Instant // how far event time has come in its slowest task; MinInstant: not known
+}
+
+// Stages counts the sources and operators of the run, in its order. It may be called at any time.
+func (r *Run) Stages() (out []StageCount) {
+	at := map[string]int{}
+	add := func(id string, in, gave int64, w types.Instant) {
+		k, ok := at[id]
+		if !ok {
+			k = len(out)
+			at[id] = k
+			out = append(out, StageCount{ID: id, W: types.MaxInstant})
+		}
+		s := &out[k]
+		s.In, s.Out, s.W = s.In+in, s.Out+gave, min(s.W, w)
+	}
+	for _, t := range r.tasks {
+		if t.source != nil {
+			add(t.group, 0, t.heads.gave.Load(), types.MinInstant)
+		}
+		for i := len(t.nodes) - 1; i >= 0; i-- { // children stand before their parents
+			n := t.nodes[i]
+			w := n.told.Load()
+			if w == 0 {
+				w = types.MinInstant
+			}
+			add(n.id, n.took.Load(), n.out.gave.Load(), w)
+		}
+	}
+	return out
+}
+
 // InFlight returns how many rows wait in channels. It may be called at any time.
 func (r *Run) InFlight() int64 {
 	n := 0

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"sync/atomic"
+
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -19,6 +21,8 @@ type node struct {
 	after []Item                // signals to pass on once nothing is owed
 	sink  bool                  // also finished when the run is stopped
 	done  bool                  // wants nothing more
+	took  atomic.Int64          // rows, for Run.Stages
+	told  atomic.Int64          // w, for the same; 0: not told yet
 	seen  func(in int, it Item) // is told what the operator is given; nil: nobody. See Job.Step
 }
 
@@ -27,6 +31,7 @@ func (n *node) process(in int, b *vec.Batch, fail *error) {
 	if *fail != nil || n.done {
 		return
 	}
+	n.took.Add(int64(b.Rows()))
 	if n.seen != nil {
 		n.seen(in, Item{Kind: Rows, Batch: b})
 	}
@@ -89,7 +94,9 @@ func (n *node) signal(it Item, fail *error) {
 	n.next(fail)
 }
 
+// see notes that the operator is about to be told of a signal.
 func (n *node) see(it Item) {
+	n.told.Store(n.w)
 	if n.seen != nil {
 		n.seen(0, it)
 	}

@@ -22,6 +22,7 @@ type Out struct {
 	fail  *error // of the task: the first error of an operator downstream
 	taps  func(port int, it Item)
 
+	gave   atomic.Int64                // rows of the main output, for Run.Stages
 	tapped atomic.Pointer[[]*listener] // of the main output; see Run.Tap
 }
 
@@ -35,6 +36,9 @@ func (o *Out) EmitTo(port int, b *vec.Batch) {
 	}
 	if o.taps != nil {
 		o.taps(port, Item{Kind: Rows, Batch: b})
+	}
+	if port == 0 {
+		o.gave.Add(int64(b.Rows()))
 	}
 	if l := o.tapped.Load(); l != nil && port == 0 {
 		for _, f := range *l {

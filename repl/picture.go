@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
 )
@@ -64,11 +66,25 @@ func (s *Session) picture(a *Args) (*picture, error) {
 		p.last = held(j.Folder())
 	}
 	fact("drawn", "%s", time.Now().UTC().Format("2006-01-02 15:04:05 MST"))
-	p.notes = func(stage string) []string {
-		if p.last == nil || p.last.rows[stage] == 0 && p.last.bytes[stage] == 0 {
-			return nil
+	counts := map[string]exec.StageCount{}
+	for _, c := range j.Stages() {
+		counts[c.ID] = c
+	}
+	p.notes = func(stage string) (out []string) {
+		if c, ok := counts[stage]; ok {
+			line := fmt.Sprintf("%s in, %s out", plural(c.In, "row"), count(c.Out))
+			if c.In == 0 && c.Out > 0 { // a source
+				line = plural(c.Out, "row") + " out"
+			}
+			if c.W != types.MinInstant && c.W != types.MaxInstant {
+				line += ", watermark " + instant(c.W)
+			}
+			out = append(out, line)
 		}
-		return []string{fmt.Sprintf("state: %s, %s (checkpoint %d)", plural(p.last.rows[stage], "row"), size(p.last.bytes[stage]), p.last.id)}
+		if p.last != nil && (p.last.rows[stage] != 0 || p.last.bytes[stage] != 0) {
+			out = append(out, fmt.Sprintf("state: %s (checkpoint %d)", size(p.last.bytes[stage]), p.last.id))
+		}
+		return out
 	}
 	return p, nil
 }
