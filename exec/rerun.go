@@ -125,8 +125,8 @@ func (x *Rerun) Step(rows int, stay bool) (Took, error) {
 	}
 	x.rows, x.n, x.took = rows, 0, nil
 	idle, tick := 0, rerunTick
-	deadline := time.Now().Add(rerunPatience)
-	for since := time.Now(); ; {
+	deadline := wallClock().Add(rerunPatience)
+	for since := wallClock(); ; {
 		var open, short []*Task // that may go on, and that have rows to give
 		for _, t := range x.sources {
 			if x.over(t) {
@@ -151,7 +151,7 @@ func (x *Rerun) Step(rows int, stay bool) (Took, error) {
 					return Took{}, err
 				}
 				x.turn++
-				since = time.Now()
+				since = wallClock()
 				if x.n == 0 {
 					continue
 				}
@@ -168,10 +168,10 @@ func (x *Rerun) Step(rows int, stay bool) (Took, error) {
 		case err != nil:
 			return Took{}, err
 		case moved:
-			deadline = time.Now().Add(rerunPatience)
+			deadline = wallClock().Add(rerunPatience)
 			idle = 0
 			continue
-		case time.Now().After(deadline):
+		case wallClock().After(deadline):
 			return Took{}, fmt.Errorf("the sources give no rows any more: they may have changed")
 		}
 		if idle++; idle > 50 {

@@ -74,7 +74,7 @@ func (j *Job) Step(s Step) ([]Passed, error) {
 			x.behind = append(x.behind, t)
 		}
 	}
-	x.deadline = time.Now().Add(s.Patience)
+	x.deadline = wallClock().Add(s.Patience)
 	err := x.forward()
 	return x.passed, err
 }
@@ -215,7 +215,7 @@ func (x *stepping) once(t *Task) (p Progress, err error) {
 		return Waiting, ErrNothingPassed
 	default:
 	}
-	if !x.came && time.Now().After(x.deadline) {
+	if !x.came && wallClock().After(x.deadline) {
 		return Waiting, ErrNothingPassed
 	}
 	err = x.do(t, func() {

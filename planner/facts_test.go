@@ -18,7 +18,7 @@ import (
 // TestFacts prints what the linter is told of scripts, of those with errors, too.
 func TestFacts(t *testing.T) {
 	lib, env := stdlib.New(), exec.OS().ReadOnly()
-	datadriven.RunTest(t, "testdata/facts.txt", func(t *testing.T, d *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata_facts/facts.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var b strings.Builder
 		checked, wrong := check.Text("facts.ebb", d.Input, &planner.World{Catalog: lib, Env: env}, check.Options{})
 		for _, w := range wrong {

@@ -239,9 +239,9 @@ func FuzzFormat(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkFormat(t, text) })
 }
 
-// TestFormatGolden shows layouts: testdata/format holds texts and what becomes of them, with `|` at the beginning of lines.
+// TestFormatGolden shows layouts: testdata_format/format holds texts and what becomes of them, with `|` at the beginning of lines.
 func TestFormatGolden(t *testing.T) {
-	datadriven.RunTest(t, "testdata/format", func(t *testing.T, d *datadriven.TestData) string {
+	datadriven.RunTest(t, "testdata_format/format", func(t *testing.T, d *datadriven.TestData) string {
 		require.Zero(t, checkFormat(t, d.Input+"\n"), d.Input)
 		out, _ := Format("t", d.Input+"\n")
 		return "|" + strings.ReplaceAll(strings.TrimSuffix(out, "\n"), "\n", "\n|") + "\n"
