@@ -73,6 +73,9 @@ func tellBisected(s *Session, b *inspect.Bisected, from, to checkpoint.Info) err
 	switch {
 	case b.Before:
 		fmt.Fprintf(s.Screen, "it was true for %s at checkpoint %s already, or for what was in flight there:\n", of, checkpoint.Label(from.ID, from.Name))
+	case b.Ended:
+		fmt.Fprintf(s.Screen, "no row makes it true: it becomes true for %s when the %s from checkpoint %s to %s have been read:\n", of, plural(b.Rows, "row"),
+			checkpoint.Label(from.ID, from.Name), checkpoint.Label(to.ID, to.Name))
 	case !b.Found:
 		_, err := fmt.Fprintf(s.Screen, "it is not true for %s anywhere from checkpoint %s to %s, %s\n", of, checkpoint.Label(from.ID, from.Name),
 			checkpoint.Label(to.ID, to.Name), plural(b.Rows, "row"))

@@ -20,6 +20,7 @@ type Bisected struct {
 	State  bool   // its state, not the rows that it gives out
 	Found  bool
 	Before bool   // it was true at the first checkpoint already, or after the rows that were in flight there
+	Ended  bool   // no row made it true, but what came when all rows up to the second checkpoint had been read
 	Source string // of the row
 	Place  string // file, "" if not known
 	Row    int64  // data row in Place, or how many rows the source had given since the checkpoint
@@ -59,7 +60,7 @@ func (f *Folder) Bisect(from, to checkpoint.Info, over, condition string, lib *s
 	for {
 		b := &bisecting{f: f, lib: lib, condition: condition, grain: len(at)}
 		out, step, err := b.run(ms, over, scratch, at)
-		if err != nil || !out.Found || out.Before || len(at) == len(grains)-1 || out.Many == 1 {
+		if err != nil || !out.Found || out.Before || out.Ended || len(at) == len(grains)-1 || out.Many == 1 {
 			return out, err
 		}
 		at = append(at, step)
@@ -121,7 +122,7 @@ func (b *bisecting) run(ms [2]*checkpoint.Manifest, over, scratch string, at []i
 		}
 		hit, err := b.look()
 		if err != nil || hit || took.Group == "" {
-			b.out.Found = hit
+			b.out.Found, b.out.Ended = hit, hit && took.Group == ""
 			return b.out, step, err
 		}
 	}
