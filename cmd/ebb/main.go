@@ -63,6 +63,9 @@ func run(args []string) int {
 		if s.code == exitUsage {
 			fmt.Fprintf(os.Stderr, "see `%s --help`\n", cmd.CommandPath())
 		}
+		if errors.Is(s.err, syscall.ENOSPC) || errors.Is(s.err, syscall.EDQUOT) {
+			fmt.Fprintln(os.Stderr, "help: make room there and run it again; a job that takes checkpoints goes on from its newest one")
+		}
 	}
 	return s.code
 }
