@@ -5,12 +5,16 @@ import (
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
+// farthest is over how many projections a filter is moved at most: each filter over each, and a pipeline of thousands of
+// stages would be planned for minutes.
+const farthest = 256
+
 // pushFilters moves filters before the projections that they do not need, so that dropped rows are not computed. It
 // never moves one before something that can fail: which rows fail must not depend on the plan.
 func pushFilters(p *Plan, _ *stdlib.Catalog) {
 	for _, n := range p.Nodes {
 		for i := 1; i < len(n.Steps); i++ {
-			for k := i; k > 0 && n.Steps[k].Where != nil && n.Steps[k-1].Project != nil; k-- {
+			for k := i; k > max(0, i-farthest) && n.Steps[k].Where != nil && n.Steps[k-1].Project != nil; k-- {
 				w, ok := before(n.Steps[k].Where, n.Steps[k-1].Project)
 				if !ok {
 					break

@@ -1,21 +1,35 @@
 package planner
 
-import "github.com/ebb-lang/ebb/stdlib"
+import (
+	"slices"
+
+	"github.com/ebb-lang/ebb/stdlib"
+)
 
 // fuseRows merges Rows nodes that follow each other and that nothing else reads.
 func fuseRows(p *Plan, _ *stdlib.Catalog) {
 	readers := p.consumers()
+	failing := map[*Node]bool{} // have ports of error rows, of those that took others in
 	for _, n := range p.Nodes { // inputs stand before consumers
 		if n.Kind != Rows {
 			continue
 		}
 		for n.In[0].Node.Kind == Rows && n.In[0].Port == 0 && len(readers[n.In[0].Node]) == 1 {
 			up := n.In[0].Node
-			if errorPorts(up) > 0 { // its readers know the port by its node
+			fails, known := failing[up]
+			if !known {
+				fails = errorPorts(up) > 0
+			}
+			if fails { // its readers know the port by its node
 				break
 			}
-			n.Steps = append(append([]Step(nil), up.Steps...), n.Steps...)
-			n.In = up.In
+			failing[n] = errorPorts(n) > 0
+			steps := up.Steps
+			if !known { // not made here: others may hold it
+				steps = slices.Clip(steps)
+			}
+			n.Steps = append(steps, n.Steps...) // a pipeline of thousands of stages would be copied as often
+			n.In, up.Steps = up.In, nil
 		}
 	}
 }
