@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -111,6 +112,7 @@ func piped(o repl.Options, text string, keepGoing bool) error {
 	go func() {
 		<-signals
 		close(stop)
+		time.Sleep(sameSignal)
 		signal.Stop(signals) // a second signal ends the process at once
 	}()
 	p := term.NewPlain(os.Stdin, standardOutput(), os.Stderr, stop)
