@@ -16,7 +16,7 @@ test: ## all tests of every day
 	$(GO) test ./...
 
 race: ## the same under the race detector
-	$(GO) test -race -short ./...
+	$(GO) test -race -short $$($(GO) list ./... | grep -v /examples) # those run in processes that have no race detector
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
