@@ -92,6 +92,9 @@ func damaged(r *rand.Rand, text, other string) string {
 // TestLongScript: thousands of stages, which a few pipes make, take the linter no longer than the checker, about. Each with each
 // would take minutes.
 func TestLongScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, many texts: takes minutes under the race detector")
+	}
 	text := "source a = csv(\"in.csv\", follow: true) schema { price: float, n: int, at: time } time at lag 5s\n" +
 		"pipe p0() = select price, n, at |> aggregate n = count(), at = max(event_time()) by price window tumbling(1s)\n"
 	for i := 1; i <= 12; i++ {

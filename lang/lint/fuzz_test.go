@@ -12,6 +12,9 @@ import (
 
 // FuzzLint: no rule panics on any text, and every finding and every edit lies in the text; fixes end, and end for good.
 func FuzzLint(f *testing.F) {
+	if testing.Short() {
+		f.Skip("one goroutine, many texts: takes minutes under the race detector")
+	}
 	for _, r := range lint.Rules() {
 		f.Add(r.Bad)
 		f.Add(r.Good)

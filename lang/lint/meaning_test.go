@@ -83,6 +83,9 @@ var endless = []string{"follow: true", "nexmark(", "generate(", "changes", "now(
 
 // TestSafeFixesKeepResults runs all cases before and after their safe fixes.
 func TestSafeFixesKeepResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, many texts: takes minutes under the race detector")
+	}
 	paths, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	texts := map[string]string{}
@@ -191,6 +194,9 @@ func (d dice) condition(depth int) string {
 // TestConditions compares what the linter says of random conditions with what they are for all rows, and with what is left of
 // them once it has taken away what says nothing.
 func TestConditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, many texts: takes minutes under the race detector")
+	}
 	dir := t.TempDir()
 	var rows strings.Builder
 	rows.WriteString("i,ni,j,f,nf,s,ns,b,nb\n")
