@@ -15,6 +15,9 @@ import (
 
 // Eight times as many stages take about eight times as long to plan, not sixty-four times.
 func TestLongPipeline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: takes long under the race detector")
+	}
 	lib, env := stdlib.New(), exec.OS()
 	took := func(n int) time.Duration {
 		var b strings.Builder
