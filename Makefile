@@ -46,8 +46,9 @@ gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md, the grammar of
 	$(GO) run ./cmd/ebb doc --lint > docs/lint.md
 	$(GO) run ./cmd/ebb doc --textmate > docs/editors/vscode/ebb.tmLanguage.json
 
+SEEDS ?= 2000
 sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
-	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds 2000 -timeout 30m
+	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds $(SEEDS) -timeout 30m
 	$(GO) test ./exec/sim -count=1 -v -run 'TestEveryOperation' -every -timeout 30m
 	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles'
 
