@@ -25,6 +25,29 @@ func (a *Args) Arg(i int) string {
 	return ""
 }
 
+// As takes arguments of the form `[WHAT] [as NAME]` apart; of tells, for the message, whose name it is.
+func (a *Args) As(of string) (what, name string, err error) {
+	what = a.Arg(0)
+	switch {
+	case len(a.Pos) >= 2 && a.Pos[len(a.Pos)-2] == "as":
+		name = a.Pos[len(a.Pos)-1]
+		if len(a.Pos) == 2 {
+			what = ""
+		}
+	case len(a.Pos) > 1 || what == "as":
+		return "", "", a.Usage("the name of %s stands behind `as`", of)
+	}
+	return what, name, nil
+}
+
+// jobNamed refuses what cannot be the name of a job.
+func (a *Args) jobNamed(name string) error {
+	if !jobName.MatchString(name) {
+		return a.Usage("%q cannot be the name of a job: it is also that of a folder, and takes a letter, then letters, digits, _ and -", name)
+	}
+	return nil
+}
+
 // Has reports whether a flag was given.
 func (a *Args) Has(flag string) bool {
 	_, ok := a.Flags[flag]

@@ -31,15 +31,9 @@ type origin struct {
 }
 
 func fork(s *Session, a *Args) error {
-	id, name := a.Arg(0), ""
-	switch {
-	case len(a.Pos) >= 2 && a.Pos[len(a.Pos)-2] == "as":
-		name = a.Pos[len(a.Pos)-1]
-		if len(a.Pos) == 2 {
-			id = ""
-		}
-	case len(a.Pos) > 1 || id == "as":
-		return a.Usage("the name of a fork stands behind `as`")
+	id, name, err := a.As("a fork")
+	if err != nil {
+		return err
 	}
 	from, err := s.job(a)
 	if err != nil {
@@ -53,8 +47,8 @@ func fork(s *Session, a *Args) error {
 		if name == "" {
 			name = fmt.Sprintf("%s-%d", from.called, i.ID)
 		}
-		if !jobName.MatchString(name) {
-			return a.Usage("%q cannot be the name of a job: it is also that of a folder, and takes a letter, then letters, digits, _ and -", name)
+		if err := a.jobNamed(name); err != nil {
+			return err
 		}
 		if !s.writes() {
 			return errors.New("the script of the session writes nothing; .load FILE takes up a script")

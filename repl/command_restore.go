@@ -49,18 +49,14 @@ type restoring struct {
 }
 
 func restore(s *Session, a *Args) error {
-	what, name := a.Arg(0), ""
-	switch {
-	case len(a.Pos) >= 2 && a.Pos[len(a.Pos)-2] == "as":
-		name = a.Pos[len(a.Pos)-1]
-		if len(a.Pos) == 2 {
-			what = ""
-		}
-	case len(a.Pos) > 1 || what == "as":
-		return a.Usage("the name of a job stands behind `as`")
+	what, name, err := a.As("a job")
+	if err != nil {
+		return err
 	}
-	if name != "" && !jobName.MatchString(name) {
-		return a.Usage("%q cannot be the name of a job: it is also that of a folder, and takes a letter, then letters, digits, _ and -", name)
+	if name != "" {
+		if err := a.jobNamed(name); err != nil {
+			return err
+		}
 	}
 	r := &restoring{name: name, paused: a.Has("--pause"), launch: planner.Launch{AllowDropped: a.All("--allow-dropped")}}
 	dir, id, other := pathOf(what)
@@ -70,7 +66,6 @@ func restore(s *Session, a *Args) error {
 	if err := r.of(s, a, other); err != nil {
 		return err
 	}
-	var err error
 	if other {
 		r.folder, err = inspect.Open(dir)
 	} else {

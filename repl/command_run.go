@@ -35,11 +35,10 @@ var jobName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 func runJob(s *Session, a *Args) error {
 	name := a.Arg(0)
-	switch {
-	case name == "":
+	if name == "" {
 		name = s.name()
-	case !jobName.MatchString(name):
-		return a.Usage("%q cannot be the name of a job: it is also that of a folder, and takes a letter, then letters, digits, _ and -", name)
+	} else if err := a.jobNamed(name); err != nil {
+		return err
 	}
 	if a.Has("--fresh") && a.Has("--from") {
 		return a.Usage("--fresh starts from nothing, --from from a checkpoint: give one of them")

@@ -374,13 +374,13 @@ func (v *extent) node(n ast.Node) {
 			v.l.To = max(v.l.To, l.To)
 		}
 	}
-	for _, k := range below(n) {
+	for _, k := range Below(n) {
 		v.node(k)
 	}
 }
 
-// below lists the children of a node in the order of the text.
-func below(n ast.Node) []ast.Node {
+// Below lists the children of a node of an expression in the order of the text, the name that a call calls included.
+func Below(n ast.Node) []ast.Node {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		return []ast.Node{n.Node}

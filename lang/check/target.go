@@ -63,46 +63,20 @@ func (c *checker) targetsOf(d *decl) []target {
 		}
 		list = append(list, t)
 	}
+	none := func(*syntax.Input) {}
 	addTo := func(t *syntax.Target) {
-		if t != nil && t.Name != nil {
+		if t.Name != nil {
 			add(target{d.file, t.Name})
 		}
 	}
-	input := func(in *syntax.Input) {
-		if in != nil && in.OnError != nil {
-			addTo(in.OnError.Target)
-		}
-	}
-	stages := func(stages []*syntax.Stage) {
-		for _, s := range stages {
-			addTo(s.Target)
-			for _, k := range s.Cases {
-				addTo(k.Target)
-			}
-			for _, k := range s.Clauses {
-				addTo(k.Target)
-			}
-			for _, item := range s.Items {
-				input(item.Input)
-			}
-			if p := c.lookup(d.file, s.Name.Name); s.Call && p != nil && p.kind == "pipe" {
-				for _, t := range c.targetsOf(p) {
-					add(t)
-				}
+	syntax.Head(d.stmt).Ends(none, addTo)
+	for _, s := range syntax.Stages(d.stmt) {
+		s.Ends(none, addTo)
+		if p := c.lookup(d.file, s.Name.Name); s.Call && p != nil && p.kind == "pipe" {
+			for _, t := range c.targetsOf(p) {
+				add(t)
 			}
 		}
-	}
-	switch s := d.stmt.(type) {
-	case *syntax.SourceStmt:
-		input(&s.Input)
-	case *syntax.Stream:
-		input(s.Pipeline.Input)
-		stages(s.Pipeline.Stages)
-	case *syntax.PipelineStmt:
-		input(s.Pipeline.Input)
-		stages(s.Pipeline.Stages)
-	case *syntax.Pipe:
-		stages(s.Stages)
 	}
 	c.targets[d] = list
 	return list

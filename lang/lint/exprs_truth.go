@@ -101,7 +101,7 @@ func (s *Script) conditions() map[*syntax.Expr]bool {
 // runs calls f with the stages of each pipeline and pipe.
 func (s *Script) runs(f func([]*syntax.Stage)) {
 	for _, stmt := range s.Tree.Stmts {
-		if list := stagesOf(stmt); len(list) > 0 {
+		if list := syntax.Stages(stmt); len(list) > 0 {
 			f(list)
 		}
 	}

@@ -40,46 +40,10 @@ func (s *Script) flow() *flow {
 			f.place[stage] = position{st, i}
 		}
 	}
-	in := func(i *syntax.Input) {
-		if i != nil {
-			f.inputs[s.placeOf(i.Call.Name.Span)] = i
-			if i.OnError != nil && i.OnError.Target != nil {
-				f.targets[s.placeOf(i.OnError.Target.Span)] = i.OnError.Target
-			}
-		}
-	}
-	to := func(t *syntax.Target) {
-		if t != nil {
-			f.targets[s.placeOf(t.Span)] = t
-		}
-	}
-	stages := func(list []*syntax.Stage) {
-		for _, st := range list {
-			to(st.Target)
-			for _, item := range st.Items {
-				in(item.Input)
-			}
-			for _, c := range st.Clauses {
-				to(c.Target)
-			}
-			for _, c := range st.Cases {
-				to(c.Target)
-			}
-		}
-	}
+	in := func(i *syntax.Input) { f.inputs[s.placeOf(i.Call.Name.Span)] = i }
+	to := func(t *syntax.Target) { f.targets[s.placeOf(t.Span)] = t }
 	for _, st := range s.Tree.Stmts {
-		switch st := st.(type) {
-		case *syntax.SourceStmt:
-			in(&st.Input)
-		case *syntax.Stream:
-			in(st.Pipeline.Input)
-			stages(st.Pipeline.Stages)
-		case *syntax.PipelineStmt:
-			in(st.Pipeline.Input)
-			stages(st.Pipeline.Stages)
-		case *syntax.Pipe:
-			stages(st.Stages)
-		}
+		syntax.Ends(st, in, to)
 	}
 	return f
 }

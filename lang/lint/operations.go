@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -126,20 +127,24 @@ func clip(s string) string {
 
 // Secrets: options that have the name of one, and texts that look like one.
 var (
-	secretName = regexp.MustCompile(`(?i)(^|_)(password|passwd|passphrase|pwd|secret|token|credentials?|api_?key|access_?key|private_?key|secret_?key|sas)($|_)`)
-	secretText = []*regexp.Regexp{
-		regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@`),                      // a password in a URL
-		regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`),                 // AWS
-		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`),          //
-		regexp.MustCompile(`\b(ghp|gho|ghs|ghu)_[0-9A-Za-z]{36,}\b`),      // GitHub
-		regexp.MustCompile(`\bgithub_pat_[0-9A-Za-z_]{40,}\b`),            //
-		regexp.MustCompile(`\bxox[abprs]-[0-9A-Za-z-]{10,}`),              // Slack
-		regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}\b`),                   // Google
-		regexp.MustCompile(`\bsk_live_[0-9A-Za-z]{20,}`),                  // Stripe
-		regexp.MustCompile(`(?i)\bbearer\s+[0-9A-Za-z._~+/-]{16,}`),       //
-		regexp.MustCompile(`\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.`), // JSON web token
-		regexp.MustCompile(`(?i)[?&;](password|passwd|pwd|secret|token|api_?key|access_?key|sig|signature)=[^&\s{$]+`),
-	}
+	secretName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(^|_)(password|passwd|passphrase|pwd|secret|token|credentials?|api_?key|access_?key|private_?key|secret_?key|sas)($|_)`)
+	})
+	secretText = sync.OnceValue(func() []*regexp.Regexp {
+		return []*regexp.Regexp{
+			regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@`),                      // a password in a URL
+			regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`),                 // AWS
+			regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`),          //
+			regexp.MustCompile(`\b(ghp|gho|ghs|ghu)_[0-9A-Za-z]{36,}\b`),      // GitHub
+			regexp.MustCompile(`\bgithub_pat_[0-9A-Za-z_]{40,}\b`),            //
+			regexp.MustCompile(`\bxox[abprs]-[0-9A-Za-z-]{10,}`),              // Slack
+			regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}\b`),                   // Google
+			regexp.MustCompile(`\bsk_live_[0-9A-Za-z]{20,}`),                  // Stripe
+			regexp.MustCompile(`(?i)\bbearer\s+[0-9A-Za-z._~+/-]{16,}`),       //
+			regexp.MustCompile(`\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}\.`), // JSON web token
+			regexp.MustCompile(`(?i)[?&;](password|passwd|pwd|secret|token|api_?key|access_?key|sig|signature)=[^&\s{$]+`),
+		}
+	})
 )
 
 // secrets: O902. It looks at the text alone: a script that is wrong otherwise has its secrets, too.
@@ -189,7 +194,7 @@ func secrets(p *Pass) {
 						continue
 					}
 					// Of an option with the name of a secret a text that is all there is, so that env("X") stays.
-					if done[t.Span.Start] || !(text != "" && secretName.MatchString(option) && len(e.Tokens) == 1) && !looksSecret(text) {
+					if done[t.Span.Start] || !(text != "" && secretName().MatchString(option) && len(e.Tokens) == 1) && !looksSecret(text) {
 						continue
 					}
 					done[t.Span.Start] = true
@@ -208,7 +213,7 @@ func secrets(p *Pass) {
 }
 
 func looksSecret(text string) bool {
-	for _, r := range secretText {
+	for _, r := range secretText() {
 		if r.MatchString(text) {
 			return true
 		}
@@ -229,50 +234,17 @@ func variable(c *syntax.Call, i int, option string) string {
 
 // calls visits the calls of connectors as they are written.
 func (s *Script) calls(visit func(*syntax.Call)) {
-	input := func(i *syntax.Input) {
-		if i != nil && i.Call != nil {
-			visit(i.Call)
-		}
-	}
+	input := func(i *syntax.Input) { visit(i.Call) }
 	target := func(t *syntax.Target) {
-		if t != nil && t.Call != nil {
+		if t.Call != nil {
 			visit(t.Call)
 		}
 	}
-	stages := func(list []*syntax.Stage) {
-		for _, st := range list {
-			target(st.Target)
-			for _, it := range st.Items {
-				input(it.Input)
-			}
-			for _, c := range st.Clauses {
-				target(c.Target)
-			}
-			for _, c := range st.Cases {
-				target(c.Target)
-			}
-		}
-	}
 	for _, st := range s.Tree.Stmts {
-		switch st := st.(type) {
-		case *syntax.SourceStmt:
-			input(&st.Input)
-			if st.OnError != nil {
-				target(st.OnError.Target)
-			}
-		case *syntax.SinkStmt:
-			if st.Call != nil {
-				visit(st.Call)
-			}
-		case *syntax.Stream:
-			input(st.Pipeline.Input)
-			stages(st.Pipeline.Stages)
-		case *syntax.PipelineStmt:
-			input(st.Pipeline.Input)
-			stages(st.Pipeline.Stages)
-		case *syntax.Pipe:
-			stages(st.Stages)
+		if sink, is := st.(*syntax.SinkStmt); is && sink.Call != nil {
+			visit(sink.Call)
 		}
+		syntax.Ends(st, input, target)
 	}
 }
 

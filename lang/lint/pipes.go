@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -49,13 +48,21 @@ func replace(at syntax.Span, with string, a Applicability, text string) *Fix {
 	return &Fix{Applicability: a, Text: text, Edits: []Edit{{at, with}}}
 }
 
-var meant = regexp.MustCompile("did you mean `([^`]+)`\\?")
+// Meant is what the message of a diagnostic proposes: "… did you mean `NAME`?".
+func Meant(message string) (name string, ok bool) {
+	_, rest, ok := strings.Cut(message, "did you mean `")
+	if !ok {
+		return "", false
+	}
+	name, _, ok = strings.Cut(rest, "`?")
+	return name, ok && name != "" && !strings.Contains(name, "`")
+}
 
 // didYouMean writes what the message of a diagnostic proposes in the place that it points at.
 func didYouMean(_ *Script, d check.Diagnostic) *Fix {
-	m := meant.FindStringSubmatch(d.Message)
-	if m == nil {
+	name, ok := Meant(d.Message)
+	if !ok {
 		return nil
 	}
-	return replace(d.Span, m[1], Unsafe, "write `"+m[1]+"`")
+	return replace(d.Span, name, Unsafe, "write `"+name+"`")
 }

@@ -100,7 +100,10 @@ func (r *reading) each(f func(ast.Node)) {
 			}
 			been[n] = true
 			r.nodes = append(r.nodes, n)
-			for _, k := range kids(n) {
+			for _, k := range check.Below(n) {
+				if call, is := n.(*ast.CallNode); is && k == call.Callee {
+					continue // a name that is no value
+				}
 				walk(k)
 			}
 		}
@@ -109,41 +112,6 @@ func (r *reading) each(f func(ast.Node)) {
 	for _, n := range r.nodes {
 		f(n)
 	}
-}
-
-// kids lists what is below a node, in the order of the text.
-func kids(n ast.Node) []ast.Node {
-	switch n := n.(type) {
-	case *ast.UnaryNode:
-		return []ast.Node{n.Node}
-	case *ast.BinaryNode:
-		return []ast.Node{n.Left, n.Right}
-	case *ast.ChainNode:
-		return []ast.Node{n.Node}
-	case *ast.MemberNode:
-		return []ast.Node{n.Node, n.Property}
-	case *ast.SliceNode:
-		return []ast.Node{n.Node, n.From, n.To}
-	case *ast.CallNode:
-		return n.Arguments
-	case *ast.BuiltinNode:
-		return n.Arguments
-	case *ast.PredicateNode:
-		return []ast.Node{n.Node}
-	case *ast.ConditionalNode:
-		return []ast.Node{n.Cond, n.Exp1, n.Exp2}
-	case *ast.VariableDeclaratorNode:
-		return []ast.Node{n.Value, n.Expr}
-	case *ast.SequenceNode:
-		return n.Nodes
-	case *ast.ArrayNode:
-		return n.Nodes
-	case *ast.MapNode:
-		return n.Pairs
-	case *ast.PairNode:
-		return []ast.Node{n.Key, n.Value}
-	}
-	return nil
 }
 
 // text is a node as it stands in the script but for blanks, comments and needless quotes: equal texts in one scope mean the same.

@@ -147,25 +147,13 @@ func (s *Script) reach(c syntax.Token) (from, to int) {
 		if next < at.Start.Offset || next >= at.End.Offset {
 			continue
 		}
-		for _, st := range stagesOf(x) {
+		for _, st := range syntax.Stages(x) {
 			if st.Start.Offset == next || s.nextToken(next+len("|>")) == st.Name.Start.Offset && strings.HasPrefix(text[next:], "|>") {
 				return c.Span.End.Offset, st.End.Offset
 			}
 		}
 	}
 	return c.Span.End.Offset, lineEnd(text, next)
-}
-
-func stagesOf(s syntax.Stmt) []*syntax.Stage {
-	switch s := s.(type) {
-	case *syntax.Pipe:
-		return s.Stages
-	case *syntax.Stream:
-		return s.Pipeline.Stages
-	case *syntax.PipelineStmt:
-		return s.Pipeline.Stages
-	}
-	return nil
 }
 
 // nextToken is where something stands, at an offset or behind it, that is neither blank nor comment.

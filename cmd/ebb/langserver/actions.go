@@ -2,7 +2,6 @@ package langserver
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,18 +57,16 @@ func (d *document) edit(edits []lint.Edit) workspaceEdit {
 	return workspaceEdit{Changes: map[string][]textEdit{d.uri: list}}
 }
 
-var didYouMean = regexp.MustCompile("; did you mean `([^`]+)`\\?$")
-
 // meant is the fix of a finding that says what was probably meant.
 func meant(f lint.Finding) *lint.Fix {
-	m := didYouMean.FindStringSubmatch(f.Message)
-	if m == nil {
+	name, ok := lint.Meant(f.Message)
+	if !ok || !strings.HasSuffix(f.Message, "`?") {
 		return nil
 	}
 	word := strings.TrimSuffix(strings.TrimPrefix(f.Source.Slice(f.Span), "@"), "")
-	near := syntax.Suggest(strings.Trim(word, `"`), []string{m[1]}) != "" || strings.HasSuffix(m[1], "."+word)
+	near := syntax.Suggest(strings.Trim(word, `"`), []string{name}) != "" || strings.HasSuffix(name, "."+word)
 	if !near || strings.ContainsAny(word, " \n") {
 		return nil // the finding is about more than the word
 	}
-	return &lint.Fix{Applicability: lint.Unsafe, Text: "write `" + m[1] + "`", Edits: []lint.Edit{{Span: f.Span, Text: m[1]}}}
+	return &lint.Fix{Applicability: lint.Unsafe, Text: "write `" + name + "`", Edits: []lint.Edit{{Span: f.Span, Text: name}}}
 }
