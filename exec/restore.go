@@ -98,6 +98,7 @@ func (x *Restore) into(g *Graph, b *builder) error {
 	err := r.read()
 	if err == nil {
 		err = r.graph(g, b)
+		r.drain(b)
 	}
 	if failed := r.loads.wait(); failed != nil && err == nil {
 		err = failed
@@ -116,6 +117,21 @@ func (x *Restore) into(g *Graph, b *builder) error {
 		return fmt.Errorf("%d rows were in flight, %d have been put back", all, x.rows)
 	}
 	return nil
+}
+
+// drain goes on with a drain that the checkpoint was taken amid: some tasks of the sources had ended their input early,
+// and the others would wait for what those have not read.
+func (r *restoring) drain(b *builder) {
+	for _, old := range r.tasks {
+		if slices.ContainsFunc(old, func(d *taskData) bool { return d.drained }) {
+			for _, tasks := range b.tasks {
+				for _, t := range tasks {
+					t.drain.Store(true)
+				}
+			}
+			return
+		}
+	}
 }
 
 // graph puts tasks and channels back, and begins to load the operators.

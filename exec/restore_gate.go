@@ -14,6 +14,7 @@ func (r *restoring) task(t *Task) {
 	if len(old) == t.width {
 		d := old[t.index]
 		t.ended, t.chunk = d.ended && !fault.On("task-runs-again"), d.chunk
+		t.drained = d.drained
 		if t.feed != nil {
 			t.feed.read = d.read
 		}
@@ -26,6 +27,7 @@ func (r *restoring) task(t *Task) {
 	}
 	for i, d := range old {
 		t.ended = (i == 0 || t.ended) && d.ended
+		t.drained = t.drained || d.drained
 	}
 }
 

@@ -50,6 +50,7 @@ type Task struct {
 	atOnce  int           // rows that a step takes; 0: as many as are done in a millisecond
 	stop    atomic.Bool
 	drain   atomic.Bool
+	drained bool // the source was ended by it
 	// finished is called once, when the task has come to its end.
 	finished func()
 	over     bool // it was called
@@ -207,6 +208,7 @@ func (t *Task) poll() Progress {
 		return Worked
 	}
 	if t.drain.Load() {
+		t.drained = true
 		t.end(Item{Kind: End})
 		return Worked
 	}

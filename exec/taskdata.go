@@ -16,6 +16,8 @@ type taskData struct {
 	nodes  []nodeData
 	next   []int64 // of each writer: whose turn it is
 	read   int64   // rows that its source has emitted, see feed.read; -1: not known
+	// drained tells that the source was ended by Drain, before its input ended.
+	drained bool
 }
 
 // inputData is what a gate knows of one channel.
@@ -93,6 +95,7 @@ func (d *taskData) save(w *checkpoint.Writer) {
 		w.Int(n)
 	}
 	w.Int(d.read)
+	w.Bool(d.drained)
 }
 
 func (d *taskData) load(r *checkpoint.Reader) error {
@@ -119,6 +122,7 @@ func (d *taskData) load(r *checkpoint.Reader) error {
 	if d.read = -1; r.Left() > 0 { // checkpoints did not always tell
 		d.read = r.Int()
 	}
+	d.drained = r.Left() > 0 && r.Bool()
 	return r.Done()
 }
 
@@ -144,7 +148,7 @@ func loadSignals(r *checkpoint.Reader) []Item {
 
 // data returns what the task has to remember at this moment.
 func (t *Task) data() taskData {
-	d := taskData{ended: t.ended, over: t.over, chunk: t.chunk}
+	d := taskData{ended: t.ended, over: t.over, chunk: t.chunk, drained: t.drained}
 	if g := t.gate; g != nil {
 		d.gate = gateData{g.w, g.idle, g.ended, g.halted}
 		for i, p := range g.inputs {

@@ -16,6 +16,9 @@ type job struct {
 	timed        bool // it needs as much time as its rates say
 }
 
+// appends reports whether a run that begins anew leaves what is in the output.
+func (j job) appends() bool { return strings.Contains(j.script, "append: true") }
+
 // jobs are of every operator and connector that keeps something.
 var jobs = []job{
 	{name: "copy", ordered: true, script: `csv("in.csv") |> where n % 3 != 0 |> into csv("out.csv")`},

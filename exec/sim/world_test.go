@@ -240,6 +240,9 @@ func (w *world) run(l life) (done bool, err error) {
 	if restored {
 		w.count.restored++
 	}
+	if early { // what it took follows from a run whose input was ended early
+		w.drainedHere()
+	}
 	if b.wrong != nil {
 		return false, b.wrong
 	}
