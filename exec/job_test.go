@@ -122,7 +122,7 @@ func (p *perKey) Drain(out *Out) (bool, error) {
 
 func runGraph(t *testing.T, g *Graph, env *Env) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	j, err := Start(ctx, g, env, Setup{})
 	require.NoError(t, err)

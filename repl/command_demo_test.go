@@ -17,7 +17,7 @@ func TestDemo(t *testing.T) {
 	out, _ := s.say(".demo")
 	require.Contains(t, out, "Three things to try")
 	defer s.Close()
-	require.Eventually(t, func() bool { return s.jobs[0].Totals().RowsIn > 5000 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.jobs[0].Totals().RowsIn > 5000 }, time.Minute, 20*time.Millisecond)
 	s.refused(".demo", "writes something already")
 	// What the hints say must work.
 	for _, line := range strings.Split(demoHints, "\n") {

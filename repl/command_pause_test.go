@@ -17,7 +17,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	b.do(".run")
 	require.Contains(t, b.refused(".resume"), "job 1 (repl) is running; .pause and .stop end that")
-	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsIn > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsIn > 0 }, time.Minute, time.Millisecond)
 	require.Regexp(t, `^job 1 \(repl\) is paused after [0-9,]+ rows, [0-9,]+ rows? in flight; .resume`, b.do(".pause"))
 	require.Contains(t, b.refused(".pause"), "job 1 (repl) is paused already; .resume lets it go on")
 	require.Contains(t, b.refused(".run"), "job 1 (repl) is paused; .stop ends it")
@@ -27,7 +27,7 @@ func TestPauseAndResume(t *testing.T) {
 	require.Equal(t, at, b.jobs[0].Totals().RowsIn)
 	require.Contains(t, b.do(".jobs"), "1  repl: paused for ")
 	require.Equal(t, "job 1 (repl) goes on\n", b.do(".resume"))
-	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsIn > at }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsIn > at }, time.Minute, time.Millisecond)
 	b.do(".pause")
 	require.Contains(t, b.do(".stop"), "job 1 (repl) is stopped; the next .run goes on from checkpoint")
 	require.Contains(t, b.do(".resume"), "job 1 (repl) goes on from checkpoint ")
@@ -38,7 +38,7 @@ func TestDrain(t *testing.T) {
 	b := newBench(t)
 	b.do(`source s = generate({user: "int 1..3", at: "time"}, rate: 500, start: @2026-01-01T00:00:00Z) time at`,
 		`s |> aggregate n = count() window tumbling(365d) |> into csv("out.csv")`, ".run")
-	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsIn > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsIn > 0 }, time.Minute, time.Millisecond)
 	require.Regexp(t, `^job 1 \(repl\) has finished in .*: [0-9,]+ rows? in, 1 out\n$`, b.do(".stop --drain"))
 	out, err := os.ReadFile("out.csv")
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package repl
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -56,7 +57,7 @@ func TestTap(t *testing.T) {
 
 	// The job goes on as before, and a tap that is over costs nothing.
 	at := b.jobs[0].Totals().RowsOut
-	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsOut > at }, 5e9, 1e6)
+	require.Eventually(t, func() bool { return b.jobs[0].Totals().RowsOut > at }, time.Minute, time.Millisecond)
 	b.desk.stop <- struct{}{} // from before: it does not end what comes next
 	require.Len(t, rows(b.do(".tap s limit 2")), 2)
 	b.do(".stop")

@@ -63,12 +63,12 @@ func TestHeldBack(t *testing.T) {
 	b.do(".run")
 	b.write("a.csv", "2026-01-01T00:01:05Z,1\n")
 	j := b.jobs[0]
-	require.Eventually(t, func() bool { return j.Totals().RowsIn == 3 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return j.Totals().RowsIn == 3 }, time.Minute, time.Millisecond)
 	later := time.Now().Add(still)
 	for ; later.After(time.Now()); time.Sleep(50 * time.Millisecond) { // a goes on, b does not
 		b.write("a.csv", fmt.Sprintf("2026-01-01T00:02:%02dZ,1\n", time.Now().Second()))
 	}
-	require.Eventually(t, func() bool { return strings.Contains(b.do(".watermark"), "b.csv holds event time back at") }, 5*time.Second, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(b.do(".watermark"), "b.csv holds event time back at") }, time.Minute, 100*time.Millisecond)
 	out := b.do(".watermark")
 	require.Contains(t, out, "s b.csv: watermark 2026-01-01 00:00:04 (latest event 2026-01-01 00:00:05, lag 1s), has not moved for ")
 	require.Contains(t, out, "s b.csv holds event time back at 2026-01-01 00:00:04: its latest event is of 2026-01-01 00:00:05\n"+
@@ -82,7 +82,7 @@ func TestHeldBack(t *testing.T) {
 	require.Empty(t, j.silent.look(j, j.Totals(), time.Now().Add(40*time.Second)))
 
 	b.write("b.csv", "2026-01-01T00:03:05Z,1\n")
-	require.Eventually(t, func() bool { return j.Totals().RowsOut > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return j.Totals().RowsOut > 0 }, time.Minute, time.Millisecond)
 }
 
 func TestNoEventTime(t *testing.T) {

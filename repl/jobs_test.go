@@ -61,13 +61,14 @@ func (d *desk) take() string {
 type bench struct {
 	*Session
 	*desk
-	t *testing.T
+	t     *testing.T
+	taken string // what the last do showed: a quick job may have ended in it
 }
 
 func newBench(t *testing.T) *bench {
 	t.Chdir(t.TempDir())
 	d := &desk{answer: true, stop: make(chan struct{}, 1)}
-	b := &bench{New(d, exec.OS, Options{Version: "test"}), d, t}
+	b := &bench{New(d, exec.OS, Options{Version: "test"}), d, t, ""}
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	return b
 }
@@ -78,7 +79,8 @@ func (b *bench) do(lines ...string) string {
 	for _, l := range lines {
 		require.NoError(b.t, b.Eval(l), l)
 	}
-	return b.take()
+	b.taken = b.take()
+	return b.taken
 }
 
 // refused evaluates a line that is wrong, and returns why.
@@ -89,14 +91,15 @@ func (b *bench) refused(line string) string {
 	return err.Error()
 }
 
-// until waits until something has been shown or noted.
+// until waits until something has been shown or noted, by the last do or since.
 func (b *bench) until(want string) string {
 	b.t.Helper()
-	all := ""
+	all := b.taken
+	b.taken = ""
 	require.Eventually(b.t, func() bool {
 		all += b.take()
 		return strings.Contains(all, want)
-	}, 10*time.Second, 10*time.Millisecond, "%s\n%s", want, lazily(&all))
+	}, time.Minute, 10*time.Millisecond, "%s\n%s", want, lazily(&all))
 	return all
 }
 
@@ -131,7 +134,7 @@ func TestRun(t *testing.T) {
 	require.Contains(t, b.refused(".stop -j"), "usage: .stop [")
 	require.Contains(t, b.refused(".stop now"), "usage: .stop [")
 
-	require.Eventually(t, func() bool { return b.jobs[0].Totals().Checkpoint > 1 && b.jobs[0].Totals().RowsOut > 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.jobs[0].Totals().Checkpoint > 1 && b.jobs[0].Totals().RowsOut > 0 }, time.Minute, 10*time.Millisecond)
 	out := b.do(".jobs")
 	require.Regexp(t, `(?m)^1  repl: running for [0-9.]+m?s
    [0-9,]+ rows in \([0-9.]+k?/s\), [0-9,]+ out \([0-9.]+k?/s\)

@@ -227,7 +227,7 @@ func TestPagerHoldsBack(t *testing.T) {
 	select {
 	case err := <-done:
 		require.NoError(t, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the run goes on though the pager was left")
 	}
 	require.True(t, p.closed)

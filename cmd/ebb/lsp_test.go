@@ -99,7 +99,7 @@ func newEditor(t *testing.T, files map[string]string) *editor {
 }
 
 func (e *editor) try(method string, params, result any) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return e.conn.Call(ctx, method, params, result)
 }
@@ -150,7 +150,7 @@ func (e *editor) params(name, around string) object {
 // diagnostics waits for those of a version.
 func (e *editor) diagnostics(name string, version int) published {
 	e.t.Helper()
-	for deadline := time.After(20 * time.Second); ; {
+	for deadline := time.After(time.Minute); ; {
 		select {
 		case p := <-e.found:
 			if p.URI == e.uri(name) && p.Version >= version {
@@ -613,7 +613,7 @@ func TestLSPEnds(t *testing.T) {
 	e.in.Close()
 	select {
 	case <-e.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the server outlives its editor")
 	}
 }

@@ -94,7 +94,7 @@ func (p *process) rss(t *testing.T) int {
 
 func eventually(t *testing.T, what func() bool) {
 	t.Helper()
-	require.Eventually(t, what, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, what, time.Minute, 10*time.Millisecond)
 }
 
 // patientFor bounds how long a clean stop may take here: about half a second, many times that on a busy machine.

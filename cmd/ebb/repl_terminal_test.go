@@ -133,7 +133,7 @@ func (c *typist) leaves() {
 	select {
 	case err := <-done:
 		require.NoError(c.t, err, strings.Join(c.lines(), "\n"))
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		c.t.Fatalf("the session does not end:\n%s", strings.Join(c.lines(), "\n"))
 	}
 }

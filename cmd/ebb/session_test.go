@@ -91,7 +91,7 @@ func told(t *testing.T, s *repl.Session, screen *recorder, body string) (quit bo
 		}
 		want := strings.Join(lines, "\n")
 		got := ""
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			screen.take()
 			err := s.Eval(input)
 			if errors.Is(err, repl.ErrQuit) {

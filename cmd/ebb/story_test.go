@@ -54,6 +54,9 @@ func ebbDir(t testing.TB) string {
 // expected; `damage DIR ID` damages a state that only that
 // checkpoint needs.
 func TestStories(t *testing.T) {
+	if testing.Short() { // as `make race` runs it
+		t.Skip("stories start programs that have no race detector")
+	}
 	dir := ebbDir(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",

@@ -53,7 +53,7 @@ func results(t *testing.T, files, text string) (lines []string, ok bool) {
 	if err != nil || c == nil || slices.ContainsFunc(diags, func(d check.Diagnostic) bool { return d.Severity == syntax.SevError }) {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	job, err := exec.Start(ctx, c.Graph(lib, env), env, exec.Setup{})
 	if err == nil {

@@ -34,7 +34,7 @@ func start(t *testing.T, dir, text string, change ...func(*Options)) *Job {
 // rowsIn waits until a job has read so many rows.
 func rowsIn(t *testing.T, j *Job, n int64) {
 	t.Helper()
-	require.Eventually(t, func() bool { return j.Totals().RowsIn >= n }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return j.Totals().RowsIn >= n }, time.Minute, time.Millisecond)
 }
 
 const counting = `generate({i: "sequence"}, count: 100_000_000, rate: 50_000) |> select i, k = i %% 7 |> into csv("%[1]s/out.csv")`

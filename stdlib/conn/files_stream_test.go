@@ -206,7 +206,7 @@ func (l *live) want(rows ...string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return len(l.rows) >= len(rows) || l.err != nil
-	}, 10*time.Second, time.Millisecond, "want %v", rows)
+	}, time.Minute, time.Millisecond, "want %v", rows)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	require.NoError(l.t, l.err)
@@ -219,7 +219,7 @@ func (l *live) signals(want ...string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return len(l.sigs) >= len(want)
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	require.Equal(l.t, want, l.sigs)
@@ -227,7 +227,7 @@ func (l *live) signals(want ...string) {
 
 func (l *live) finished() {
 	l.t.Helper()
-	require.Eventually(l.t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.done }, 10*time.Second, time.Millisecond)
+	require.Eventually(l.t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.done }, time.Minute, time.Millisecond)
 	require.NoError(l.t, l.err)
 }
 
@@ -335,7 +335,7 @@ func TestFollowMany(t *testing.T) {
 	l.want("100 a", "50 b", "200 c", "300 d")
 	l.signals("99", "idle", "active", "199", "idle", "active", "299", "idle")
 	appendTo(t, a, "oops,x\n")
-	require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.errs) > 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.errs) > 0 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{`2 column n: "oops" is not a time (nanoseconds since 1970)`}, l.errs)
 }
 

@@ -185,7 +185,7 @@ func TestConcurrently(t *testing.T) {
 					if st == exec.Idle {
 						select {
 						case <-wakes[i]:
-						case <-time.After(20 * time.Second):
+						case <-time.After(time.Minute):
 							errs <- errors.New("nobody wakes the task")
 							return
 						}

@@ -234,7 +234,7 @@ func TestMadeParallel(t *testing.T) {
 				case exec.Idle:
 					select {
 					case <-wake[i]:
-					case <-time.After(10 * time.Second):
+					case <-time.After(time.Minute):
 						t.Error("never woken")
 						return
 					}
