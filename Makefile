@@ -33,6 +33,8 @@ fuzz: ## every fuzz target for FUZZTIME
 bench: ## benchmarks with their hand-written baselines, ratios inside one run
 	$(GO) test -run '^$$' -bench . -benchmem ./exec/... ./stdlib/...
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/ebb
+	$(GO) test ./cmd/ebb -run 'TestLimits' -count=1 -v -speed
+	$(GO) test ./lang/lint -run 'TestSpeed' -count=1 -v -speed
 
 bench-checkpoint: ## what checkpoints cost: time to durable, speed lost, pauses, recovery; tables for docs/checkpoints-speed.md
 	$(GO) test ./cmd/ebb -run 'TestCheckpointTime|TestCheckpointCost|TestCheckpointPause|TestRecoveryTime' -count=1 -speed -timeout 60m

@@ -78,7 +78,7 @@ func TestCompleteIsQuick(t *testing.T) {
 		require.Equal(t, []string{fmt.Sprintf("x%d", i*10), "xxh3"}[:1], words[:1])
 	}
 	t.Logf("longest %s", worst)
-	require.Less(t, worst, 500*time.Millisecond) // 50 ms on an idle machine
+	require.Less(t, worst, 5*time.Second) // 50 ms on an idle machine
 }
 
 // Whatever is typed, completion gives an answer.

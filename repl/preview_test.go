@@ -143,7 +143,7 @@ func TestFirstRow(t *testing.T) {
 	start := time.Now()
 	w.hit = func() {
 		t.Logf("first row after %v", time.Since(start))
-		require.Less(t, time.Since(start), time.Second) // 100 ms on a quiet machine
+		require.Less(t, time.Since(start), 10*time.Second) // 0.1 s on an idle machine
 		s.p.interrupt <- struct{}{}
 	}
 	s.say(`big |> where a == 1`)

@@ -50,6 +50,9 @@ func TestAllocations(t *testing.T) {
 
 // TestLimits checks the binary as it is given to people.
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures a binary without race detector")
+	}
 	bin := filepath.Join(t.TempDir(), "ebb")
 	out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -99,9 +102,6 @@ func linuxOnly(t *testing.T) {
 // testPeakMemory checks that a script without groups holds at most 256 MiB, however long its input is.
 func testPeakMemory(t *testing.T, bin string) {
 	linuxOnly(t)
-	if testing.Short() {
-		t.Skip("writes several hundred MiB")
-	}
 	dir := t.TempDir()
 	in := filepath.Join(dir, "bid.csv")
 	writeBids(t, 2_500_000, in) // 400 MB
@@ -119,9 +119,6 @@ func testPeakMemory(t *testing.T, bin string) {
 // testKeyMemory checks that a count of each int key takes at most 100 bytes a key.
 func testKeyMemory(t *testing.T, bin string) {
 	linuxOnly(t)
-	if testing.Short() {
-		t.Skip("takes several hundred MiB")
-	}
 	dir := t.TempDir()
 	in := filepath.Join(dir, "keys.csv")
 	const few, many = 1_000_000, 5_000_000
@@ -154,9 +151,12 @@ func testStart(t *testing.T, bin string) {
 
 	in := filepath.Join(dir, "ten.csv")
 	require.NoError(t, os.WriteFile(in, []byte("n\n"+strings.Repeat("1\n", 10)), 0o666))
-	fastest := func(limit time.Duration, args ...string) time.Duration {
+	within := func(limit time.Duration, args ...string) {
+		if !*speed {
+			limit *= 5 // whatever else the machine does
+		}
 		best := time.Hour
-		for i := 0; i < 200 && (best > limit || i < 20); i++ { // a busy machine gets many tries
+		for i := 0; i < 200 && (best > limit || i < 20); i++ {
 			cmd := exec.Command(bin, args...)
 			start := time.Now()
 			out, err := cmd.CombinedOutput()
@@ -164,8 +164,8 @@ func testStart(t *testing.T, bin string) {
 			require.NoError(t, err, string(out))
 		}
 		t.Logf("ebb %s: %v", args[0], best)
-		return best
+		require.LessOrEqual(t, best, limit, "ebb %s", args[0])
 	}
-	require.LessOrEqual(t, fastest(10*time.Millisecond, "version"), 10*time.Millisecond, "ebb version")
-	require.LessOrEqual(t, fastest(30*time.Millisecond, "run", "-c", fmt.Sprintf("csv(%q) |> where n > 0", in)), 30*time.Millisecond, "ebb run")
+	within(10*time.Millisecond, "version")
+	within(30*time.Millisecond, "run", "-c", fmt.Sprintf("csv(%q) |> where n > 0", in))
 }

@@ -697,7 +697,7 @@ func TestLSPLongScript(t *testing.T) {
 	e.notify("$/cancelRequest", object{"id": "slow"})
 	start := time.Now()
 	err = call.Wait(context.Background(), nil)
-	require.Less(t, time.Since(start), 2*time.Second)
+	require.Less(t, time.Since(start), 20*time.Second)
 	require.ErrorContains(t, err, "cancelled")
 }
 

@@ -83,7 +83,7 @@ func TestRollbackUnderLoad(t *testing.T) {
 		done, err := j.Rollback(to, true)
 		require.NoError(t, err)
 		t.Logf("rollback to checkpoint %d took %v, %d rows in flight put back", to, done.Took, done.Flight)
-		require.Less(t, done.Took, 2*time.Second)
+		require.Less(t, done.Took, 20*time.Second) // 0.2 s on an idle machine
 		require.Equal(t, Paused, j.State())
 		require.Equal(t, at[to], outputs(t, dir))
 		require.Equal(t, done.To.Stats["rows_in"], j.Totals().RowsIn)
