@@ -88,8 +88,9 @@ func TestFreeze(t *testing.T) {
 			change = func() {
 				o := rapid.IntRange(0, 2).Draw(t, "owner") * ListWords
 				if rapid.IntRange(0, 20).Draw(t, "free") == 0 {
-					x.Free(ox[o : o+ListWords])
-					y.Free(oy[o : o+ListWords])
+					drop := func(e []uint64) { clear(e) }
+					x.Free(ox[o:o+ListWords], drop)
+					y.Free(oy[o:o+ListWords], drop)
 					return
 				}
 				v := rapid.Uint64().Draw(t, "value")

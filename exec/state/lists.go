@@ -40,25 +40,34 @@ func (l *Lists) Append(own []uint64) []uint64 {
 // Len returns the number of entries.
 func (l *Lists) Len(own []uint64) int { return int(own[1]) }
 
-// Each calls f for each entry in the order of Append.
+// Each calls f for each entry in the order of Append. f must not change it.
 func (l *Lists) Each(own []uint64, f func(entry []uint64)) {
 	id, left := uint32(own[0]>>32), int(own[1])
 	for left > 0 {
 		w := l.nodes.At(id - 1)
-		for k := range min(left, perNode) {
-			f(w[1+k*l.width : 1+(k+1)*l.width])
-		}
+		l.entries(w, left, f)
 		left -= perNode
 		id = uint32(w[0])
 	}
 }
 
-// Free empties the list; the entries' own texts have been freed.
-func (l *Lists) Free(own []uint64) {
+// entries calls f for the entries of a node, of which left are in it and behind it.
+func (l *Lists) entries(node []uint64, left int, f func(entry []uint64)) {
+	for k := range min(left, perNode) {
+		f(node[1+k*l.width : 1+(k+1)*l.width])
+	}
+}
+
+// Free empties the list. drop, if not nil, is called for each entry, whose own texts it frees.
+func (l *Lists) Free(own []uint64, drop func(entry []uint64)) {
 	id, left := uint32(own[0]>>32), int(own[1])
 	for left > 0 {
-		next := uint32(l.nodes.At(id - 1)[0])
-		l.nodes.Delete(id - 1)
+		w := l.nodes.At(id - 1)
+		next := uint32(w[0])
+		l.nodes.Delete(id - 1) // touches what drop changes
+		if drop != nil {
+			l.entries(w, left, drop)
+		}
 		id = next
 		left -= perNode
 	}

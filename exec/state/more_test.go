@@ -214,7 +214,9 @@ func TestLists(t *testing.T) {
 			o := rapid.IntRange(0, 2).Draw(t, "owner")
 			w := own[o*ListWords : (o+1)*ListWords]
 			if rapid.IntRange(0, 30).Draw(t, "free") == 0 {
-				l.Free(w)
+				var dropped []uint64
+				l.Free(w, func(e []uint64) { dropped = append(dropped, e...) })
+				require.Equal(t, want[o], dropped)
 				want[o] = nil
 			}
 			again := NewLists(2)

@@ -83,7 +83,7 @@ func (c *collect) prune(w []uint64) {
 	}
 	c.sorted(w)
 	width := coValue + c.cell.Words
-	c.lists.Free(w)
+	c.lists.Free(w, nil)
 	for k, at := range c.order {
 		e := c.flat[at : at+width]
 		if k < c.limit {
@@ -143,12 +143,12 @@ func (c *collect) Result(g spec.Groups) *vec.Column {
 }
 
 func (c *collect) Free(g spec.Groups) {
+	var drop func(e []uint64)
+	if c.cell.Words > 1 {
+		drop = func(e []uint64) { c.cell.Free(e[coValue:], &c.arena) }
+	}
 	for i := range g.IDs {
-		w := g.Words(i)
-		if c.cell.Words > 1 {
-			c.lists.Each(w, func(e []uint64) { c.cell.Free(e[coValue:], &c.arena) })
-		}
-		c.lists.Free(w)
+		c.lists.Free(g.Words(i), drop)
 	}
 }
 

@@ -136,7 +136,7 @@ func (q *quantile) place(n int) (lo, hi int, f float64) {
 
 func (q *quantile) Free(g spec.Groups) {
 	for i := range g.IDs {
-		q.lists.Free(g.Words(i))
+		q.lists.Free(g.Words(i), nil)
 	}
 }
 
