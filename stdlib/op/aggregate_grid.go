@@ -14,16 +14,18 @@ type grid struct {
 }
 
 func newGrid(w *types.Window) grid {
-	g := grid{kind: w.Kind, size: w.Size, step: w.Step, offset: w.Offset}
+	g := grid{kind: w.Kind, size: w.Size, step: w.Step}
+	between := w.Size // from the start of a window to the next other start
 	switch w.Kind {
 	case types.Tumbling:
 		g.step, g.slice = w.Size, w.Size
 	case types.Hopping:
 		g.slice = gcd(w.Size, w.Step)
+		between = w.Step
 	case types.Cumulate:
 		g.slice = w.Step
 	}
-	g.offset = floorMod(w.Offset, max(g.step, g.size))
+	g.offset = floorMod(w.Offset, between)
 	return g
 }
 

@@ -442,10 +442,14 @@ var aligned = []*types.Window{
 	{Kind: types.Hopping, Size: 10, Step: 4},
 	{Kind: types.Hopping, Size: 10, Step: 2},
 	{Kind: types.Hopping, Size: 5, Step: 12},
+	{Kind: types.Tumbling, Size: 7, Offset: -24},
 	{Kind: types.Hopping, Size: 12, Step: 5, Offset: 1},
+	{Kind: types.Hopping, Size: 12, Step: 5, Offset: -3},
+	{Kind: types.Hopping, Size: 5, Step: 12, Offset: 29},
 	{Kind: types.Cumulate, Size: 12, Step: 4},
 	{Kind: types.Cumulate, Size: 10, Step: 3},
 	{Kind: types.Cumulate, Size: 20, Step: 7, Offset: 5},
+	{Kind: types.Cumulate, Size: 20, Step: 7, Offset: -47},
 }
 
 func TestAggregateWithoutWindow(t *testing.T) {
