@@ -13,11 +13,17 @@ type Failures struct {
 	Mode  string // "" and "fail", "drop", "into"
 	Port  int    // of the Out, for "into"
 	Stats *Stats
+	// Keep takes the failed rows instead; nil: nobody does.
+	Keep func([]*RowError)
 }
 
 // Add deals with the failed rows: it returns the first as an error if the run must stop, else emits error rows.
 func (f *Failures) Add(out *Out, errs []*RowError) error {
 	if len(errs) == 0 {
+		return nil
+	}
+	if f.Keep != nil {
+		f.Keep(errs)
 		return nil
 	}
 	if f.Mode == "" || f.Mode == "fail" {

@@ -10,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/cmd/ebb/testrun"
+	"github.com/ebb-lang/ebb/lang/lint"
+	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
 // usualChaos is how many storms a test is run under unless the command line says otherwise.
@@ -22,9 +25,9 @@ func testCommand() *cobra.Command {
 	var pattern, output string
 	var update bool
 	cmd := &cobra.Command{
-		Use:   "test FILE… | DIR…",
+		Use:   "test FILE… | DIR… | -",
 		Short: "Run the tests of scripts",
-		Long: "Run the tests of scripts: their `test` blocks, of folders those of all files that end in .ebb.\n\n" +
+		Long: "Run the tests of scripts: their `test` blocks, of folders those of all files that end in .ebb, of pages of Markdown those of their blocks.\n\n" +
 			"A test is run on one goroutine with a clock of its own; its outputs and checkpoints stay in memory, so nothing is written. " +
 			"Each test that passes is run again under chaos: checkpoints, crashes and restarts at other parallelisms at random, which must " +
 			"make no difference. The status is 0 if all tests pass, 1 if one fails, 2 if a script has errors.",
@@ -35,7 +38,7 @@ func testCommand() *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				return usage("`%s` takes scripts or folders: `ebb test .` runs all tests below the folder you are in", cmd.CommandPath())
+				return usage("`%s` takes scripts, folders, or `-` for standard input: `ebb test .` runs all tests below the folder you are in", cmd.CommandPath())
 			}
 			if !slices.Contains(testrun.Formats, output) {
 				return usage("--output takes %s, not %q", strings.Join(testrun.Formats, ", "), output)
@@ -47,16 +50,17 @@ func testCommand() *cobra.Command {
 				return usage("--run takes a regular expression: %v", err)
 			}
 			o.Set, o.Parallelism = plan.Set, plan.Parallelism
-			paths, err := testrun.Find(args)
-			if err != nil {
-				return &status{exitScript, err}
+			if update && slices.Contains(args, "-") {
+				return usage("--update writes into files; what comes from standard input is in none")
 			}
+			t := &tests{options: o}
+			t.wrong = readTexts(args, t.add)
 			if update {
-				if err := updateTests(paths, o); err != nil {
+				if err := t.update(); err != nil {
 					return err
 				}
 			}
-			return test(paths, args, o, output)
+			return t.run(args, output)
 		},
 	}
 	asScript(cmd)
@@ -90,38 +94,81 @@ func asScript(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return change(flagError(cmd, err)) })
 }
 
-// updateTests writes the rows that come into the expectations that differ.
-func updateTests(paths []string, o testrun.Options) error {
-	o.Chaos = 0
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return &status{exitScript, fmt.Errorf("cannot read %s: %w", path, reason(err))}
+// tests are the scripts that are tested.
+type tests struct {
+	options testrun.Options
+	files   []*testFile
+	wrong   []error // files that cannot be read
+}
+
+// testFile is a script, or a page of Markdown with scripts in it.
+type testFile struct {
+	name, original string
+	page           *syntax.Source // nil: it is one script
+	blocks         []*syntax.Block
+	scripts        []testrun.Text // the one script, or one for each block
+}
+
+func (t *tests) add(name, text string) { t.files = append(t.files, newTestFile(name, text)) }
+
+func newTestFile(name, text string) *testFile {
+	f := &testFile{name: name, original: text}
+	if !isPage(name) {
+		f.scripts = []testrun.Text{{Name: name, Text: text}}
+		return f
+	}
+	f.page = syntax.NewSource(name, text)
+	f.blocks = syntax.Blocks(f.page)
+	files := pageFiles(f.page, disk.OS{})
+	for _, b := range f.blocks {
+		f.scripts = append(f.scripts, testrun.Text{Name: name, Text: b.Text, Line: f.page.Pos(b.Start).Line, Files: files})
+	}
+	return f
+}
+
+// update writes the rows that come into the expectations that differ.
+func (t *tests) update() error {
+	o := t.options
+	o.Chaos, o.Cover = 0, false
+	for i, f := range t.files {
+		texts := make([]string, len(f.scripts))
+		count := 0
+		for k, x := range f.scripts {
+			texts[k] = x.Text
+			r := &testrun.Report{}
+			s := r.Add(x, o)
+			if s == nil || r.Failed() == 0 {
+				continue
+			}
+			u, err := s.Update(r.Results)
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "ebb: %s is not updated: %v\n", f.name, err)
+				continue
+			}
+			for _, x := range u.Left {
+				fmt.Fprintf(os.Stderr, "ebb: %s:%d is not updated: %s\n", f.name, x.Line, x.Why)
+			}
+			if u.Count > 0 {
+				texts[k], count = u.Text, count+u.Count
+			}
 		}
-		r := &testrun.Report{}
-		s := r.Add(path, string(text), o)
-		if s == nil || r.Failed() == 0 {
+		if count == 0 {
 			continue
 		}
-		u, err := s.Update(r.Results, string(text))
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "ebb: %s is not updated: %v\n", path, err)
-			continue
+		text := texts[0]
+		if f.page != nil {
+			text = syntax.Replace(f.page, f.blocks, texts)
 		}
-		for _, x := range u.Left {
-			fmt.Fprintf(os.Stderr, "ebb: %s:%d is not updated: %s\n", path, x.Line, x.Why)
+		text = lint.Restore(f.original, text)
+		if err := replaceFile(f.name, text); err != nil {
+			return &status{exitOutput, fmt.Errorf("cannot write %s: %w", f.name, reason(err))}
 		}
-		if u.Count == 0 {
-			continue
-		}
-		if err := replaceFile(path, u.Text); err != nil {
-			return &status{exitOutput, fmt.Errorf("cannot write %s: %w", path, reason(err))}
-		}
+		t.files[i] = newTestFile(f.name, text)
 		what := "expectations"
-		if u.Count == 1 {
+		if count == 1 {
 			what = "expectation"
 		}
-		fmt.Fprintf(os.Stderr, "ebb: %s: %d %s updated\n", path, u.Count, what)
+		fmt.Fprintf(os.Stderr, "ebb: %s: %d %s updated\n", f.name, count, what)
 	}
 	return nil
 }
@@ -134,7 +181,7 @@ func testSession(show io.Writer, name, text string, set map[string]string, patte
 		return fmt.Errorf("the pattern is no regular expression: %w", err)
 	}
 	r := &testrun.Report{}
-	r.Add(name, text, o)
+	r.Add(testrun.Text{Name: name, Text: text}, o)
 	switch {
 	case len(r.Broken) > 0:
 		return errors.New(r.Broken[0].Text)
@@ -154,15 +201,27 @@ func testSession(show io.Writer, name, text string, set map[string]string, patte
 	return nil
 }
 
-// test runs the tests of scripts and writes the report.
-func test(paths, args []string, o testrun.Options, output string) error {
-	r := testrun.Files(paths, o)
+// run runs the tests and writes the report.
+func (t *tests) run(args []string, output string) error {
+	r := &testrun.Report{}
+	for _, err := range t.wrong {
+		b := testrun.Broken{Text: "ebb: " + err.Error()}
+		if u := (*unread)(nil); errors.As(err, &u) {
+			b.File = u.name
+		}
+		r.Broken = append(r.Broken, b)
+	}
+	for _, f := range t.files {
+		for _, x := range f.scripts {
+			r.Add(x, t.options)
+		}
+	}
 	for _, x := range r.Broken {
 		fmt.Fprintln(os.Stderr, x.Text)
 	}
 	if len(r.Results) == 0 && len(r.Broken) == 0 {
 		what := "no tests in " + strings.Join(args, ", ")
-		if o.Match != nil {
+		if t.options.Match != nil {
 			what = "no test matches --run in " + strings.Join(args, ", ")
 		}
 		fmt.Fprintln(os.Stderr, "ebb: "+what)

@@ -26,7 +26,7 @@ func readTexts(args []string, take func(name, text string)) (wrong []error) {
 		seen[name] = true
 		text, err := read()
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("cannot read %s: %w%s", name, reason(err), otherScript(name, err)))
+			wrong = append(wrong, &unread{name, fmt.Errorf("cannot read %s: %w%s", name, reason(err), otherScript(name, err))})
 			return
 		}
 		take(name, string(text))
@@ -47,7 +47,7 @@ func readTexts(args []string, take func(name, text string)) (wrong []error) {
 		filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
 			switch name := d.Name(); {
 			case err != nil:
-				wrong = append(wrong, fmt.Errorf("cannot read %s: %w", path, reason(err)))
+				wrong = append(wrong, &unread{path, fmt.Errorf("cannot read %s: %w", path, reason(err))})
 			case d.IsDir() && path != arg && (strings.HasPrefix(name, ".") || name == "node_modules"):
 				return fs.SkipDir
 			case !d.IsDir() && (filepath.Ext(name) == ".ebb" || isPage(name)):
@@ -58,6 +58,14 @@ func readTexts(args []string, take func(name, text string)) (wrong []error) {
 	}
 	return wrong
 }
+
+// unread is a file that cannot be read, and why.
+type unread struct {
+	name string
+	error
+}
+
+func (u *unread) Unwrap() error { return u.error }
 
 // isPage reports whether a file is Markdown, by its name.
 func isPage(name string) bool {

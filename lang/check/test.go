@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,7 +21,9 @@ type TestStep struct {
 	*syntax.TestStep
 	Source   *Source         // of given: what the rows replace
 	Conn     *types.ConnArgs // of given: where the rows come from; nil: they are Rows
-	Kind     string          // of expect: what Name is, stream, source or sink
+	Content  string          // of given: what stands in the file that Conn reads, if the step says it
+	Kind     string          // of expect: what its rows are those of, stream, source or sink
+	To       types.Place     // of expect, of a sink: the call that its rows are written by
 	Schema   types.Schema    // of the rows
 	Updating bool            // they may take others back
 	Rows     []TestRow
@@ -28,6 +31,14 @@ type TestStep struct {
 	Text     string // of `expect error`, or the name of a checkpoint; ""
 	Number   int64  // of advance nanoseconds; of restore the parallelism, 0 if it stays; of rollback the checkpoint, 0 if Text or nothing says it
 	Ends     bool   // of expect: the input ends before it
+}
+
+// Subject is what a step gives rows to or expects rows of, as messages name it.
+func (x *TestStep) Subject() string {
+	if x.File != nil {
+		return fmt.Sprintf("%q", x.File.Name)
+	}
+	return "`" + x.Name.Name + "`"
 }
 
 // TestRow is a row of a test.
@@ -182,7 +193,7 @@ func (c *checker) checkpointName(x *TestStep, numbers bool) (name string, number
 	return name, 0, true
 }
 
-// given checks `given SOURCE = ROWS` and `given SOURCE = CONNECTOR(…)`.
+// given checks `given SOURCE = ROWS`, `given SOURCE = CONNECTOR(…)` and `given SOURCE = TEXT`.
 func (c *checker) given(f *unit, x *TestStep) {
 	if x.Name == nil {
 		return
@@ -211,6 +222,39 @@ func (c *checker) given(f *unit, x *TestStep) {
 	c.testRows(x, true)
 }
 
+// content takes the text of a file that a source reads.
+func (c *checker) content(x *TestStep, text string) {
+	call := x.Source.Conn
+	sig := c.env.Conn(call.Name)
+	if sig == nil || !slices.ContainsFunc(sig.Params, func(p types.ConnParam) bool { return p.Place }) {
+		c.fault(x.Value.Span, "C351", fmt.Sprintf("`%s` reads no files, so no text can stand in the place of one", call.Name), "give rows: `[{NAME: VALUE, …}, …]`")
+		return
+	}
+	x.Content, x.Conn = undented(text), call
+}
+
+// undented is a text as it was meant: where it begins on a line of its own, what its lines are indented by is no part of it.
+func undented(text string) string {
+	rest, own := strings.CutPrefix(text, "\n")
+	if !own {
+		return text
+	}
+	lines := strings.Split(rest, "\n")
+	margin := -1
+	for _, l := range lines {
+		if bare := strings.TrimLeft(l, " \t"); bare != "" && (margin < 0 || len(l)-len(bare) < margin) {
+			margin = len(l) - len(bare)
+		}
+	}
+	for i, l := range lines {
+		lines[i] = l[min(max(margin, 0), len(l)-len(strings.TrimLeft(l, " \t"))):]
+	}
+	if last := len(lines) - 1; strings.TrimSpace(lines[last]) == "" {
+		lines[last] = ""
+	}
+	return strings.Join(lines, "\n")
+}
+
 // expect checks `expect NAME = ROWS` and `expect error TEXT`.
 func (c *checker) expect(f *unit, x *TestStep) {
 	if x.Mode == "error" {
@@ -218,6 +262,12 @@ func (c *checker) expect(f *unit, x *TestStep) {
 			if v := c.constantOf(x.Value, "the text of the error", types.String); v != nil {
 				x.Text = v.Value.(string)
 			}
+		}
+		return
+	}
+	if x.File != nil {
+		if c.written(x) && x.Value != nil {
+			c.testRows(x, false)
 		}
 		return
 	}
@@ -238,16 +288,48 @@ func (c *checker) expect(f *unit, x *TestStep) {
 			c.fault(x.Name.Span, "C350", fmt.Sprintf("nothing is written into the sink `%s`", d.name), "")
 			return
 		}
-		x.Schema = unformatted(*d.sink)
-		for _, w := range c.out.Writes {
-			x.Updating = x.Updating || w.Sink == d.name && w.In.Updating
-		}
+		c.sinkRows(x, func(w *Write) bool { return w.Sink == d.name })
 	default:
 		x.Schema, x.Updating = unformatted(rows.rows.Schema), rows.rows.Updating
 	}
 	if x.Value != nil {
 		c.testRows(x, false)
 	}
+}
+
+// sinkRows says what the rows of an output are like, which one or more writes make, and reports whether there are any.
+func (c *checker) sinkRows(x *TestStep, of func(*Write) bool) (found bool) {
+	for _, w := range c.out.Writes {
+		if w.Conn != nil && of(w) {
+			found = true
+			x.Kind, x.To, x.Schema = "sink", w.Conn.Pos, unformatted(w.Schema)
+			x.Updating = x.Updating || w.In.Updating
+		}
+	}
+	return found
+}
+
+// written finds the output that lies in the file that a step names.
+func (c *checker) written(x *TestStep) bool {
+	at := filepath.Clean(x.File.Name)
+	if w := c.places[at]; w != nil {
+		return c.sinkRows(x, func(o *Write) bool { return o == w || w.Sink != "" && o.Sink == w.Sink })
+	}
+	var known []string
+	for p := range c.places {
+		known = append(known, p)
+	}
+	slices.Sort(known)
+	help := "no output of the script has a path that is known; give the rows a name, `stream NAME = …`, and expect those"
+	if len(known) > 0 {
+		help = "the outputs are " + strings.Join(known, ", ")
+	}
+	guess := ""
+	if s := syntax.Suggest(x.File.Name, known); s != "" {
+		guess = fmt.Sprintf("; did you mean %q?", s)
+	}
+	c.fault(x.File.Span, "N100", fmt.Sprintf("no output lies at %q%s", x.File.Name, guess), help)
+	return false
 }
 
 // tested finds what a step names, which must be of one of some kinds.
@@ -269,7 +351,7 @@ func (c *checker) tested(f *unit, x *TestStep, kinds ...string) *decl {
 	return nil
 }
 
-// testRows checks the rows of a step: `[{…}, …]`, one `{…}`, or a constant that holds them.
+// testRows checks the rows of a step: `[{…}, …]`, one `{…}`, or a constant that holds them; of given also a text.
 func (c *checker) testRows(x *TestStep, given bool) {
 	list, listed := elements(x.Value, "[", "]")
 	switch {
@@ -283,6 +365,10 @@ func (c *checker) testRows(x *TestStep, given bool) {
 	default:
 		v := c.constantIn(x.Value, "the rows")
 		if v == nil {
+			return
+		}
+		if text, ok := v.Value.(string); ok && given {
+			c.content(x, text)
 			return
 		}
 		rows, ok := v.Value.([]any)

@@ -274,7 +274,11 @@ func (p *parser) testStep(from, to int) *TestStep {
 			break
 		}
 		if g := whole(p, &expectGrammar, from, to, "step"); g != nil {
-			s.Mode, s.Name, s.Value = g.Mode, name(g.Name.At), p.expr(g.Value)
+			if s.Mode, s.Value = g.Mode, p.expr(g.Value); g.Of.File {
+				s.File = &Ident{p.tokens[g.Of.At].Span, p.text(g.Of.At)}
+			} else {
+				s.Name = name(g.Of.At)
+			}
 		}
 	case "advance":
 		if g := whole(p, &advanceGrammar, from, to, "step"); g != nil {

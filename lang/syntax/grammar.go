@@ -253,10 +253,10 @@ type (
 		Call gCall `parser:"@@"`
 	}
 	gExpect struct {
-		Mode  string `parser:"'expect' ( (?! Ident '=') @('ordered' | 'changes') )?"`
-		Name  gName  `parser:"@@"`
-		Eq    gEq    `parser:"@@"`
-		Value gExpr  `parser:"@@"`
+		Mode  string      `parser:"'expect' ( (?! Ident '=') @('ordered' | 'changes') )?"`
+		Of    gNameOrFile `parser:"@@"`
+		Eq    gEq         `parser:"@@"`
+		Value gExpr       `parser:"@@"`
 	}
 	gExpectError struct {
 		Value gExpr `parser:"'expect' 'error' @@"`

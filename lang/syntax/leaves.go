@@ -65,6 +65,24 @@ func (n *gString) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
+// gNameOrFile is what a test expects the rows of: a name, or the file that an output writes.
+type gNameOrFile struct {
+	gName
+	File bool
+}
+
+// Parse implements participle.Parseable.
+func (n *gNameOrFile) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if k := kindOf(t); k != KindString && k != KindRaw {
+		return n.gName.Parse(lex)
+	}
+	n.File = true
+	n.At = t.Pos.Offset
+	lex.Next()
+	return nil
+}
+
 // gEq is the `=` of a definition.
 type gEq struct{}
 

@@ -148,6 +148,7 @@ type (
 		Verb  string // given expect advance checkpoint crash restore rollback
 		Mode  string // of expect: "", ordered, changes, error; of restore: "" or parallelism
 		Name  *Ident // source of given, stream of expect
+		File  *Ident // of expect instead of Name: the path of an output
 		Value *Expr  // rows, error text, duration, parallelism or checkpoint
 		Call  *Call  // of given: set where Value is a call, of a connector or a function
 	}

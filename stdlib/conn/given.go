@@ -16,13 +16,22 @@ import (
 // read again from where a checkpoint stood, so it outlives the runs that read it. The zero Given is empty and ready.
 type Given struct {
 	mu    sync.Mutex
-	list  []*vec.Batch // of all columns of the source, with what its rows do
+	list  []givenRows
 	ended bool
 	wake  func()
 }
 
-// Add gives a batch of all columns of the source. It is not changed any more.
-func (g *Given) Add(b *vec.Batch) { g.change(func() { g.list = append(g.list, b) }) }
+// givenRows are rows, and those before them that could not be read.
+type givenRows struct {
+	batch  *vec.Batch // of all columns of the source, with what its rows do
+	failed []*exec.RowError
+}
+
+// Add gives a batch of all columns of the source, and the rows before it that could not be read: the source deals with those
+// as with any that fail. They are not changed any more.
+func (g *Given) Add(b *vec.Batch, failed []*exec.RowError) {
+	g.change(func() { g.list = append(g.list, givenRows{b, failed}) })
+}
 
 // End tells that no more rows come.
 func (g *Given) End() { g.change(func() { g.ended = true }) }
@@ -38,13 +47,13 @@ func (g *Given) change(f func()) {
 }
 
 // at returns the k-th batch, nil if it is not there yet.
-func (g *Given) at(k int64) (b *vec.Batch, ended bool) {
+func (g *Given) at(k int64) (rows givenRows, ended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if k < int64(len(g.list)) {
 		return g.list[k], false
 	}
-	return nil, g.ended
+	return givenRows{}, g.ended
 }
 
 // Open opens the source for a run. One task reads it: the rows are few.
@@ -84,21 +93,21 @@ func (t *givenTask) Poll(out *exec.Out) (exec.Status, error) {
 	if t.spoke == 0 {
 		t.spoke = t.scan.Env.Clock()
 	}
-	b, ended := t.given.at(t.next)
+	rows, ended := t.given.at(t.next)
 	if t.again {
 		t.retell(out)
 	}
 	switch {
 	case ended:
 		return exec.Done, nil
-	case b == nil:
+	case rows.batch == nil:
 		if at := t.Until(); at > 0 && t.scan.Env.Clock() >= at {
 			t.idle = true
 			out.Idle(true)
 		}
 		return exec.Idle, nil
 	}
-	return exec.More, t.emit(b, out)
+	return exec.More, t.emit(rows, out)
 }
 
 // Until returns when the source becomes idle.
@@ -122,13 +131,17 @@ func (t *givenTask) retell(out *exec.Out) {
 	}
 }
 
-func (t *givenTask) emit(whole *vec.Batch, out *exec.Out) error {
-	s := t.scan
+func (t *givenTask) emit(rows givenRows, out *exec.Out) error {
+	s, whole := t.scan, rows.batch
 	out.Chunk(t.next)
 	if t.spoke = s.Env.Clock(); t.idle {
 		t.idle = false
 		out.Idle(false)
 	}
+	if err := t.failures.Add(out, rows.failed); err != nil {
+		return err
+	}
+	t.rows += int64(len(rows.failed))
 	b := &vec.Batch{N: whole.N, Change: whole.Change, Pos: make([]uint64, whole.N)}
 	fields := make([]types.Field, len(s.Columns))
 	for i, c := range s.Columns {

@@ -1,35 +1,33 @@
 package testrun
 
 import (
-	"os"
 	"regexp"
 	"strings"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
-// Files runs the tests of scripts.
-func Files(paths []string, o Options) *Report {
-	r := &Report{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			r.Broken = append(r.Broken, Broken{File: path, Text: "cannot read the script " + err.Error()})
-			continue
-		}
-		r.Add(path, string(text), o)
-	}
-	return r
+// Text is a script, or one that stands in a page.
+type Text struct {
+	Name  string
+	Text  string
+	Line  int     // of the page, from 1, that the text begins on; 0: it is a file of its own
+	Files disk.FS // that scripts name; nil: those of the machine
 }
+
+// whole is the text with as many empty lines before it that every place in it has the line of the page.
+func (t Text) whole() string { return strings.Repeat("\n", max(0, t.Line-1)) + t.Text }
 
 // Add runs the tests of a script and adds what became of them. It returns nil if there are none, whatever else is wrong with
 // the script, or if it has errors.
-func (r *Report) Add(name, text string, o Options) *Script {
-	if !hasTests(name, text) {
+func (r *Report) Add(t Text, o Options) *Script {
+	if !hasTests(t) {
 		return nil
 	}
-	s, diags := Load(name, text, o)
+	name := t.Name
+	s, diags := Load(t, o)
 	if s == nil {
 		var all []string
 		for _, d := range diags {
@@ -69,8 +67,8 @@ func Pattern(text string) (func(name string) bool, error) {
 
 func quotePattern(s string) string { return regexp.QuoteMeta(s) }
 
-func hasTests(name, text string) bool {
-	tree, _ := syntax.Parse(name, text)
+func hasTests(t Text) bool {
+	tree, _ := syntax.Parse(t.Name, t.Text)
 	for _, x := range tree.Stmts {
 		if _, ok := x.(*syntax.Test); ok {
 			return true

@@ -73,9 +73,9 @@ func (d *Diff) more(b *strings.Builder, n int) {
 
 // Head says in one line what is wrong.
 func (d *Diff) Head() string {
-	name := d.Step.Name.Name
+	name := d.Step.Subject()
 	if d.Order {
-		return fmt.Sprintf("the rows of `%s` are right, but stand in another order (~)", name)
+		return fmt.Sprintf("the rows of %s are right, but stand in another order (~)", name)
 	}
 	var parts []string
 	if n := len(d.Missing); n > 0 {
@@ -84,7 +84,7 @@ func (d *Diff) Head() string {
 	if n := len(d.Unexpected); n > 0 {
 		parts = append(parts, someOf(n, len(d.Have), "row that came", "not expected (+)"))
 	}
-	return fmt.Sprintf("`%s`: %s", name, strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: %s", name, strings.Join(parts, ", "))
 }
 
 // someOf says that n of all rows are something.

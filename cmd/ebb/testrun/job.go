@@ -10,7 +10,6 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/sim"
-	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
@@ -176,9 +175,9 @@ func (j *job) settle() error {
 }
 
 // give hands rows to a source and lets the job process them.
-func (j *job) give(source string, list []*vec.Batch) error {
-	for _, b := range list {
-		j.world.given[source].Add(b)
+func (j *job) give(source string, list []gift) error {
+	for _, g := range list {
+		j.world.given[source].Add(g.batch, g.failed)
 	}
 	return j.settle()
 }

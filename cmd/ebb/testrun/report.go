@@ -64,7 +64,7 @@ func (r *Result) Show() string {
 		b.WriteString("\n" + indent(r.failure(f)))
 	}
 	switch {
-	case r.Stormy && strings.HasPrefix(r.File, "<"):
+	case r.Stormy && r.File == "<session>":
 		b.WriteString("\n" + indent("this came about under chaos only"))
 	case r.Stormy:
 		b.WriteString("\n" + indent("this came about under chaos only; it comes again with\n  "+r.Again()))
@@ -78,7 +78,11 @@ func (r *Result) failure(f Failure) string {
 
 // Again is the command that repeats a failure that only chaos brings about.
 func (r *Result) Again() string {
-	return fmt.Sprintf("ebb test %s --run %s --seed %d --chaos 1", quoteArg(r.File), quoteArg("^"+quotePattern(r.Name)+"$"), r.Seed)
+	file := r.File
+	if file == "<stdin>" {
+		file = "-"
+	}
+	return fmt.Sprintf("ebb test %s --run %s --seed %d --chaos 1", quoteArg(file), quoteArg("^"+quotePattern(r.Name)+"$"), r.Seed)
 }
 
 func quoteArg(s string) string {

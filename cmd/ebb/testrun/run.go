@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
+	"path"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -37,7 +40,7 @@ type testRun struct {
 }
 
 func newTestRun(s *Script, t *check.Test, st *storm) *testRun {
-	w := &world{given: map[string]*conn.Given{}, replaced: map[string]bool{}, sinks: s.sinks, outputs: map[string]*output{}}
+	w := &world{given: map[string]*conn.Given{}, replaced: map[string]bool{}, sinks: map[types.Place]bool{}, outputs: map[string]*output{}}
 	h := fnv.New64()
 	h.Write([]byte(t.What))
 	seed := uint64(1)
@@ -51,6 +54,9 @@ func newTestRun(s *Script, t *check.Test, st *storm) *testRun {
 		if x.Source != nil {
 			w.replaced[x.Source.Name] = true
 			w.given[x.Source.Name] = &conn.Given{}
+		}
+		if x.Kind == "sink" {
+			w.sinks[x.To] = true
 		}
 	}
 	return &testRun{script: s, test: t, job: j, at: t.Span}
@@ -94,8 +100,8 @@ func (r *testRun) step(x *check.TestStep) error {
 		if err != nil {
 			return err
 		}
-		for _, b := range list {
-			r.rows += b.N
+		for _, g := range list {
+			r.rows += g.batch.N + len(g.failed)
 		}
 		return j.give(x.Source.Name, list)
 	case "advance":
@@ -130,8 +136,14 @@ func (r *testRun) step(x *check.TestStep) error {
 	return nil
 }
 
+// gift is a batch that a step gives, and the rows before it that could not be read.
+type gift struct {
+	batch  *vec.Batch
+	failed []*exec.RowError
+}
+
 // given returns the rows of a step in batches.
-func (r *testRun) given(x *check.TestStep) ([]*vec.Batch, error) {
+func (r *testRun) given(x *check.TestStep) (out []gift, err error) {
 	if x.Conn != nil {
 		return r.read(x)
 	}
@@ -146,7 +158,10 @@ func (r *testRun) given(x *check.TestStep) ([]*vec.Batch, error) {
 			changes[i] = changeOf(row.Change)
 		}
 	}
-	return batches(x.Schema, rows, changes), nil
+	for _, b := range batches(x.Schema, rows, changes) {
+		out = append(out, gift{batch: b})
+	}
+	return out, nil
 }
 
 func changeOf(word string) vec.Change {
@@ -158,22 +173,62 @@ func changeOf(word string) vec.Change {
 	return vec.Insert
 }
 
+// content is the call that reads the text of a step, and the file that the text stands in: the one that the source reads, if
+// it is one.
+func content(x *check.TestStep, env *exec.Env) *types.ConnArgs {
+	call := *x.Conn
+	call.Args = maps.Clone(call.Args)
+	sig := stdlib.New().Conn(call.Name)
+	for _, p := range sig.Params {
+		if !p.Place {
+			continue
+		}
+		name := x.Source.Name
+		if list, _ := call.Args[p.Name].([]any); len(list) == 1 && list[0] != "-" && !strings.ContainsAny(list[0].(string), "*?[") {
+			name = list[0].(string)
+		}
+		env.FS = &disk.Texts{FS: env.FS, Files: map[string]string{path.Clean(filepath.ToSlash(name)): x.Content}}
+		call.Args[p.Name] = []any{name}
+	}
+	if call.Args["follow"] != nil {
+		call.Args["follow"] = false
+	}
+	if call.Args["compression"] != nil {
+		call.Args["compression"] = "none"
+	}
+	return &call
+}
+
 // read reads all rows of a connector, to its end.
-func (r *testRun) read(x *check.TestStep) (out []*vec.Batch, err error) {
+func (r *testRun) read(x *check.TestStep) (out []gift, err error) {
 	env := exec.OS().ReadOnly()
+	env.FS = disk.ReadOnly{FS: r.script.files}
 	env.Stdin = noInput()
 	now := int64(start)
 	env.Now = func() int64 { return now } // rates keep nobody waiting
-	def := stdlib.New().ConnDef(x.Conn.Name)
-	info, err := def.Info(x.Conn, &x.Source.Schema, env)
+	call := x.Conn
+	if call == x.Source.Conn {
+		call = content(x, env)
+	}
+	def := stdlib.New().ConnDef(call.Name)
+	info, err := def.Info(call, &x.Source.Schema, env)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Bounded {
-		return nil, fmt.Errorf("`%s` has no end here: a test needs all of its rows", x.Conn.Name)
+		return nil, fmt.Errorf("`%s` has no end here: a test needs all of its rows", call.Name)
 	}
-	scan := &spec.Scan{Name: x.Source.Name, Args: x.Conn, Info: info, Schema: x.Source.Schema, Width: 1, OneSplit: true, Env: env,
-		Hosts: []*exec.Host{{Env: env, Wake: func() {}}}, Failures: func() *exec.Failures { return &exec.Failures{Stats: env.Stats} }}
+	var failed []*exec.RowError
+	keep := func(list []*exec.RowError) {
+		for _, e := range list {
+			e.Raw = strings.Clone(e.Raw)
+			failed = append(failed, e)
+		}
+	}
+	scan := &spec.Scan{Name: x.Source.Name, Args: call, Info: info, Schema: x.Source.Schema, Width: 1, OneSplit: true, Env: env, Hosts: []*exec.Host{{Env: env, Wake: func() {}}},
+		Failures: func() *exec.Failures {
+			return &exec.Failures{Mode: x.Source.OnError.Mode, Stats: env.Stats, Keep: keep}
+		}}
 	for i := range scan.Schema.Fields {
 		scan.Columns = append(scan.Columns, i)
 	}
@@ -184,7 +239,8 @@ func (r *testRun) read(x *check.TestStep) (out []*vec.Batch, err error) {
 	tap := exec.NewTap(func(_ int, it exec.Item) {
 		if it.Kind == exec.Rows {
 			b := it.Batch.Dense()
-			out = append(out, &vec.Batch{N: b.N, Cols: b.Cols, Change: b.Change})
+			out = append(out, gift{&vec.Batch{N: b.N, Cols: b.Cols, Change: b.Change}, failed})
+			failed = nil
 		}
 	})
 	for _, s := range sources {
@@ -199,6 +255,9 @@ func (r *testRun) read(x *check.TestStep) (out []*vec.Batch, err error) {
 			}
 		}
 		err = errors.Join(err, s.Close())
+	}
+	if len(failed) > 0 {
+		out = append(out, gift{batch(x.Source.Schema, nil), failed})
 	}
 	return out, err
 }
@@ -237,11 +296,11 @@ func (r *testRun) expect(x *check.TestStep) []Failure {
 
 // have returns the rows of what a step speaks of: all changes, or those that are left.
 func (r *testRun) have(x *check.TestStep) []Row {
-	kind := "stream "
-	if x.Kind == "sink" {
-		kind = "sink "
+	name := sinkName(x.To)
+	if x.Kind != "sink" {
+		name = streamName(x.Name.Name)
 	}
-	o := r.job.world.output(kind + x.Name.Name)
+	o := r.job.world.output(name)
 	var rows []Row
 	at := make([]int, len(x.Schema.Fields)) // a sink may have them in another order
 	for i, f := range x.Schema.Fields {

@@ -25,20 +25,25 @@ type Options struct {
 // Script is a script with its tests.
 type Script struct {
 	Name  string
-	Text  string
+	Text  string // with as many empty lines before it as its page has
 	Tests []*check.Test
 
 	streams []string // that its statements define
-	sinks   map[types.Place]string
 	checked *check.Script
+	from    Text
 	files   disk.FS
 	options Options
 }
 
 // Load checks a script and its tests. With errors among the diagnostics there is no script.
-func Load(name, text string, o Options) (*Script, []check.Diagnostic) {
-	s := &Script{Name: name, Text: syntax.NewSource(name, text).Text, sinks: map[types.Place]string{}, files: disk.OS{}, options: o}
+func Load(t Text, o Options) (*Script, []check.Diagnostic) {
+	name, text := t.Name, t.whole()
+	s := &Script{Name: name, Text: syntax.NewSource(name, text).Text, from: t, files: t.Files, options: o}
+	if s.files == nil {
+		s.files = disk.OS{}
+	}
 	env := exec.OS().ReadOnly()
+	env.FS = disk.ReadOnly{FS: s.files}
 	env.Stdin = noInput()
 	w := &world{}
 	tree, _ := syntax.Parse(name, text)
@@ -54,11 +59,6 @@ func Load(name, text string, o Options) (*Script, []check.Diagnostic) {
 		}
 	}
 	s.Tests, s.checked = checked.Tests, checked
-	for _, w := range checked.Writes {
-		if w.Sink != "" {
-			s.sinks[w.Conn.Pos] = w.Sink
-		}
-	}
 	return s, diags
 }
 

@@ -3,8 +3,6 @@ package testrun
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +64,7 @@ test "all" {
 func run(t *testing.T, text string, o Options) *Report {
 	t.Helper()
 	r := &Report{}
-	s := r.Add("job.ebb", text, o)
+	s := r.Add(Text{Name: "job.ebb", Text: text}, o)
 	require.NotNil(t, s, "%+v", r.Broken)
 	return r
 }
@@ -83,7 +81,7 @@ func TestChaos(t *testing.T) {
 
 // TestSameSeedSameRun steps the same test twice under the same storm: the same is done, step by step.
 func TestSameSeedSameRun(t *testing.T) {
-	s, _ := Load("job.ebb", script, Options{})
+	s, _ := Load(Text{Name: "job.ebb", Text: script}, Options{})
 	require.NotNil(t, s)
 	trace := func(seed uint64) string {
 		x := newTestRun(s, s.Tests[0], newStorm(seed, 4))
@@ -171,20 +169,6 @@ func TestAgain(t *testing.T) {
 	require.True(t, strings.HasPrefix(r.Show(), "FAIL  my scripts/a.ebb:3: what's (new)?\n    "))
 }
 
-// TestFind finds scripts in folders, each once.
-func TestFind(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, name := range []string{"a.ebb", "b/c.ebb", "b/.hidden/d.ebb", "b/e.txt"} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		require.NoError(t, os.WriteFile(name, nil, 0o666))
-	}
-	got, err := Find([]string{"b/e.txt", ".", "b"})
-	require.NoError(t, err)
-	require.Equal(t, []string{"b/e.txt", "a.ebb", "b/c.ebb"}, got)
-	_, err = Find([]string{"nothing"})
-	require.ErrorContains(t, err, "cannot read nothing")
-}
-
 // TestUpdatedRowsAreRead: the rows that --update writes are those that came, whatever their values are.
 func TestUpdatedRowsAreRead(t *testing.T) {
 	text := `source x = jsonl("x") schema { s: string?, f: float?, t: time?, d: duration?, b: bool?, l: [string?]?, r: { @"odd name": int?, n: { v: float } }?, @"a b": int? }
@@ -197,10 +181,10 @@ test "values" {
 }
 `
 	r := &Report{}
-	s := r.Add("x.ebb", text, Options{})
+	s := r.Add(Text{Name: "x.ebb", Text: text}, Options{})
 	require.NotNil(t, s, "%+v", r.Broken)
 	require.Equal(t, 1, r.Failed())
-	u, err := s.Update(r.Results, text)
+	u, err := s.Update(r.Results)
 	require.NoError(t, err)
 	require.Equal(t, 1, u.Count)
 	require.Zero(t, run(t, u.Text, Options{}).Failed(), u.Text)

@@ -12,7 +12,7 @@ import (
 
 // Updated is what --update made of a script.
 type Updated struct {
-	Text  string
+	Text  string   // with lines ending in \n, and without byte-order mark
 	Count int      // expectations that were rewritten
 	Left  []Unable // that were not
 }
@@ -26,9 +26,8 @@ type Unable struct {
 // lineWidth is how long a line of a script may be.
 const lineWidth = 100
 
-// Update writes the rows that there were into the expectations that differ; the rest of the text stays as it is. original is
-// the text of the file.
-func (s *Script) Update(results []*Result, original string) (*Updated, error) {
+// Update writes the rows that there were into the expectations that differ; the rest of the text stays as it is.
+func (s *Script) Update(results []*Result) (*Updated, error) {
 	u := &Updated{}
 	type edit struct {
 		at   syntax.Span
@@ -47,21 +46,19 @@ func (s *Script) Update(results []*Result, original string) (*Updated, error) {
 	}
 	u.Count = len(edits)
 	slices.SortFunc(edits, func(a, b edit) int { return b.at.Start.Offset - a.at.Start.Offset })
-	text := s.Text
+	own := max(0, s.from.Line-1) // what stands before it is the page's
+	was, text := s.Text[own:], s.Text
 	for _, e := range edits {
 		text = text[:e.at.Start.Offset] + e.text + text[e.at.End.Offset:]
 	}
-	if was, _ := syntax.Format(s.Name, s.Text); was == s.Text {
+	text = text[own:]
+	if laid, _ := syntax.Format(s.Name, was); laid == was {
 		text, _ = syntax.Format(s.Name, text)
 	}
-	if x, _ := Load(s.Name, text, s.options); x == nil {
+	now := s.from
+	now.Text = text
+	if x, _ := Load(now, s.options); x == nil {
 		return nil, errors.New("the rows that came cannot be written as a script")
-	}
-	if strings.Contains(original, "\r\n") {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	if strings.HasPrefix(original, "\uFEFF") {
-		text = "\uFEFF" + text
 	}
 	u.Text = text
 	return u, nil

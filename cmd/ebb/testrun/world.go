@@ -31,8 +31,8 @@ const captureName = "captured"
 type world struct {
 	given    map[string]*conn.Given // by source
 	replaced map[string]bool        // the sources that the test gives rows to
-	outputs  map[string]*output     // by what is expected: "stream x", "sink y"
-	sinks    map[types.Place]string // those that have a name, by where they are called
+	outputs  map[string]*output     // by streamName or sinkName
+	sinks    map[types.Place]bool   // the outputs that the test speaks of, by where they are called
 }
 
 // output is the rows that were written somewhere.
@@ -46,6 +46,10 @@ type written struct {
 	values []any // by column
 	change vec.Change
 }
+
+func streamName(name string) string { return "stream " + name }
+
+func sinkName(at types.Place) string { return "sink " + at.String() }
 
 func (w *world) output(name string) *output {
 	o := w.outputs[name]
@@ -62,7 +66,9 @@ func (w *world) catalog() *stdlib.Catalog {
 		Doc:      spec.Doc{Name: captureName},
 		ConnSig:  types.ConnSig{Sink: true, Params: []types.ConnParam{{Name: "name", Type: types.T(types.String), Required: true}}},
 		Updating: func(*types.ConnArgs) bool { return true },
-		Sink:     func(x *spec.Write) (exec.Sink, error) { return w.sink("stream "+x.Args.Args["name"].(string), x), nil },
+		Sink: func(x *spec.Write) (exec.Sink, error) {
+			return w.sink(streamName(x.Args.Args["name"].(string)), x), nil
+		},
 	}
 	return stdlib.New().WithConns(func(k spec.Conn) spec.Conn {
 		info, open := k.Info, k.Open
@@ -82,8 +88,8 @@ func (w *world) catalog() *stdlib.Catalog {
 		}
 		k.Rewinds, k.Reached, k.Encoder = nil, nil, nil
 		k.Sink = func(x *spec.Write) (exec.Sink, error) {
-			if name, ok := w.sinks[x.Args.Pos]; ok {
-				return w.sink("sink "+name, x), nil
+			if w.sinks[x.Args.Pos] {
+				return w.sink(sinkName(x.Args.Pos), x), nil
 			}
 			return nobody{}, nil
 		}
@@ -217,20 +223,26 @@ func noInput() io.Reader { return strings.NewReader("") }
 func batches(schema types.Schema, rows []map[string]any, changes []vec.Change) (out []*vec.Batch) {
 	for from := 0; from < len(rows); from += vec.MaxRows {
 		to := min(from+vec.MaxRows, len(rows))
-		b := &vec.Batch{N: to - from}
-		for _, f := range schema.Fields {
-			col := vec.NewBuilder(f.Type)
-			for _, row := range rows[from:to] {
-				col.Append(stored(row[f.Name], f.Type))
-			}
-			b.Cols = append(b.Cols, col.Column())
-		}
+		b := batch(schema, rows[from:to])
 		if changes != nil {
 			b.Change = changes[from:to]
 		}
 		out = append(out, b)
 	}
 	return out
+}
+
+// batch makes one batch of rows.
+func batch(schema types.Schema, rows []map[string]any) *vec.Batch {
+	b := &vec.Batch{N: len(rows)}
+	for _, f := range schema.Fields {
+		col := vec.NewBuilder(f.Type)
+		for _, row := range rows {
+			col.Append(stored(row[f.Name], f.Type))
+		}
+		b.Cols = append(b.Cols, col.Column())
+	}
+	return b
 }
 
 // stored is a value as columns hold it: one of any type is JSON.
