@@ -179,7 +179,7 @@ func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran
 	}
 	select {
 	case <-job.Done():
-	case <-time.After(60 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("the run does not end at %v:\n%s", z, script)
 	}
 	return ran{err: job.Wait(), stdout: stdout.String(), stats: env.Stats}

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -38,6 +40,10 @@ func pruneColumns(p *Plan, _ *stdlib.Catalog) {
 			}
 		case Apply:
 			if n.In[0].failures() {
+				continue
+			}
+			if n.Traits.Narrow && n.In[0].Port == 0 && n.Args.OnError.Mode != "into" {
+				add(n.In[0].Node, pruneNarrow(n, need[n]))
 				continue
 			}
 			if n.Traits.Passes || n.Late > 0 || n.In[0].Port > 0 || len(n.Args.Aggs)+len(n.Args.By) == 0 {
@@ -92,6 +98,28 @@ func pruneScan(n *Node, need map[int]bool) {
 		}
 	}
 	n.Columns = cols
+}
+
+// pruneNarrow drops what nobody reads of the input's columns that a stage gives out, and returns which it still takes.
+func pruneNarrow(n *Node, need map[int]bool) map[int]bool {
+	in := n.In[0].Schema()
+	read := map[int]bool{}
+	made := false
+	for i, f := range n.Out.Schema.Fields {
+		if slices.ContainsFunc(n.Args.Items, func(it types.Item) bool { return it.Name == f.Name }) {
+			need[i], made = true, true // a stage computes its own columns in any case, and rows must have one to be counted by
+		} else if need[i] {
+			read[in.Index(f.Name)] = true
+		}
+	}
+	n.eachExpr(func(e *types.Expr) *types.Expr {
+		e.Columns(read)
+		return e
+	})
+	if made {
+		n.keepOnly(need)
+	}
+	return read
 }
 
 // pruneRows drops items that nobody reads, from the last step to the first, and returns which input columns are read.
@@ -216,7 +244,7 @@ func renumber(n *Node) {
 		return
 	}
 	in := n.In[0]
-	if n.Kind == Rows && !n.projects() { // filters alone pass their input on as it is
+	if n.Kind == Rows && !n.projects() || n.Traits.Narrow && n.Traits.Passes { // these pass their input on as it is
 		n.Out.Schema = in.Schema()
 		if in.Port == 0 {
 			n.kept = in.Node.kept

@@ -24,7 +24,11 @@ func TestFilesLimit(t *testing.T) {
 		}
 	}
 	files := map[string]string{"a.csv": text.String(), "b.csv": "n,s\n7,y\n", "a.csv.gz": gzipped(t, text.String())}
-	for _, path := range []any{"a.csv", []any{"a.csv", "b.csv"}, "a.csv.gz", []any{"a.csv.gz", "b.csv"}} {
+	paths := []any{"a.csv", []any{"a.csv.gz", "b.csv"}, "a.csv.gz", []any{"a.csv", "b.csv"}}
+	if testing.Short() {
+		paths = paths[:2]
+	}
+	for _, path := range paths {
 		r := read{args: map[string]any{"path": path}, schema: numberSchema, time: "n"}
 		all := r.run(t, memEnv(files), openCSV(1000))
 		require.NoError(t, all.err)

@@ -24,7 +24,7 @@ var _ = define(spec.Stage{
 			return out, nil
 		}},
 	Traits: func(_ []types.Stream, a *types.StageArgs) spec.Traits {
-		return spec.Traits{Spread: spec.InOrder, Passes: true, State: "rows so far", Bound: "one number", Limit: a.Count}
+		return spec.Traits{Spread: spec.InOrder, Passes: true, Narrow: true, State: "rows so far", Bound: "one number", Limit: a.Count}
 	},
 	New: func(c *spec.StageContext) (exec.Operator, error) { return &limit{left: c.Args.Count}, nil },
 })

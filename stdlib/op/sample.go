@@ -25,7 +25,7 @@ var _ = define(spec.Stage{
 			return out, nil
 		}},
 	Traits: func([]types.Stream, *types.StageArgs) spec.Traits {
-		return spec.Traits{RowWise: true, Passes: true, Pos: true}
+		return spec.Traits{RowWise: true, Passes: true, Narrow: true, Pos: true}
 	},
 	New: func(c *spec.StageContext) (exec.Operator, error) {
 		s := &sample{all: c.Args.Fraction >= 1}

@@ -27,13 +27,20 @@ var _ = define(spec.Stage{
 			out.Schema.Fields = assign(append([]types.Field(nil), out.Schema.Fields...), types.Field{Name: it.Name, Type: *it.Expr.Type.Elem})
 			return out, nil
 		}},
-	Traits: func([]types.Stream, *types.StageArgs) spec.Traits { return spec.Traits{RowWise: true} },
+	Traits: func([]types.Stream, *types.StageArgs) spec.Traits { return spec.Traits{RowWise: true, Narrow: true} },
 	New: func(c *spec.StageContext) (exec.Operator, error) {
 		prog, err := eval.Compile(c.Args.Items[0].Expr, c.Lib)
 		if err != nil {
 			return nil, err
 		}
-		u := &unnest{prog: prog, fail: c.Fail, at: c.In[0].Schema.Index(c.Args.Items[0].Name), ctx: &eval.Ctx{}, now: c.Env.Now}
+		u := &unnest{prog: prog, fail: c.Fail, ctx: &eval.Ctx{}, now: c.Env.Now}
+		for _, f := range c.Out.Schema.Fields {
+			from := -1
+			if f.Name != c.Args.Items[0].Name {
+				from = c.In[0].Schema.Index(f.Name)
+			}
+			u.from = append(u.from, from)
+		}
 		return u, nil
 	},
 })
@@ -45,7 +52,7 @@ type unnest struct {
 	ctx  *eval.Ctx
 	fail spec.Fail
 	now  func() int64
-	at   int // column that the element replaces, -1: a new one
+	from []int // the input's column that each of the output is, -1: the element
 }
 
 func (u *unnest) Process(_ int, b *vec.Batch, out *exec.Out) error {
@@ -60,12 +67,13 @@ func (u *unnest) Process(_ int, b *vec.Batch, out *exec.Out) error {
 		if len(rows) == 0 {
 			return
 		}
-		o := b.Gather(rows)
-		col := list.Kids[0].Gather(elems)
-		if u.at >= 0 {
-			o.Cols[u.at] = col
-		} else {
-			o.Cols = append(o.Cols, col)
+		o := b.With(nil).Gather(rows)
+		for _, from := range u.from {
+			if from < 0 {
+				o.Cols = append(o.Cols, list.Kids[0].Gather(elems))
+			} else {
+				o.Cols = append(o.Cols, b.Cols[from].Gather(rows))
+			}
 		}
 		out.Emit(o)
 		rows, elems = rows[:0], elems[:0]

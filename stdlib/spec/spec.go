@@ -50,6 +50,7 @@ type Traits struct {
 	Spread  Spread       // how input rows must lie
 	Keys    []types.Item // Spread ByKey: expressions over the input
 	Passes  bool         // the output starts with the input's columns, unchanged
+	Narrow  bool         // holds no rows and gives out only the columns of StageContext.Out: columns that nobody reads behind it need not come to it
 	Mark    bool         // needs the watermark of the row (takes `late`)
 	Arrival bool         // depends on the order of arrival: sources are read as one split
 	Pos     bool         // needs positions
