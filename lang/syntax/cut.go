@@ -38,7 +38,7 @@ func (p *parser) continues(i int) bool {
 
 // indented reports, and says, that an indented line starts a statement.
 func (p *parser) indented(from, i int) bool {
-	if p.tokens[i].Lead != LeadIndent || i == from || !p.defines(i) {
+	if p.tokens[i].Lead != LeadIndent || i == from || !p.defines(i) || p.binds(i) {
 		return false
 	}
 	p.errorAt(i, P038, "indented lines continue the statement before them; move the line to the left margin",
@@ -48,15 +48,26 @@ func (p *parser) indented(from, i int) bool {
 
 // sameLine reports, and says, that a statement starts behind another one.
 func (p *parser) sameLine(from, i int) bool {
-	if p.tokens[i].Lead != LeadNone || i == from || !p.defines(i) {
-		return false
-	}
-	switch prev := p.tokens[i-1]; { // what stands there has an error of its own, or goes on
-	case prev.Kind == KindOp, prev.Kind == KindAssign, prev.Kind == KindPipe, prev.Kind == KindComma, prev.Kind == KindUnknown:
+	// What stands before it has an error of its own, or goes on.
+	if p.tokens[i].Lead != LeadNone || i == from || !p.defines(i) || p.wantsMore(i-1) || p.tokens[i-1].Kind == KindUnknown {
 		return false
 	}
 	p.errorAt(i, P003, "start it on a new line at the left margin", "the statement `%s …` must start on a new line", p.tokens[i].Text)
 	return true
+}
+
+// wantsMore reports whether something must follow a token.
+func (p *parser) wantsMore(i int) bool {
+	switch p.tokens[i].Kind {
+	case KindOp, KindAssign, KindPipe, KindComma:
+		return true
+	}
+	return false
+}
+
+// binds reports whether a token may be the `let` of an expression: `let NAME = VALUE; …` stands wherever an expression may begin.
+func (p *parser) binds(i int) bool {
+	return p.tokens[i].Text == "let" && i > 0 && (p.wantsMore(i-1) || p.tokens[i-1].Kind == KindOpen)
 }
 
 // defines reports whether a statement starts at a token: a keyword, a name and what defines it never stand inside of one.

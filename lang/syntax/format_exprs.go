@@ -102,8 +102,11 @@ func (f *formatter) split(from, to int, marks []int) []*group {
 		return kids
 	}
 	g := &group{kind: groupOps, from: from, to: to, upto: to}
-	if loosest == levelElse {
+	switch loosest {
+	case levelElse:
 		g.kind = groupElse
+	case levelNext:
+		g.kind = groupNext
 	}
 	first := 0
 	for k := 0; k <= len(marks); k++ {
@@ -113,7 +116,11 @@ func (f *formatter) split(from, to int, marks []int) []*group {
 				continue
 			}
 			end = marks[k]
-			g.points = append(g.points, end)
+			if g.kind == groupNext {
+				g.points = append(g.points, end+1)
+			} else {
+				g.points = append(g.points, end)
+			}
 		}
 		g.kids = append(g.kids, f.split(from, end, marks[first:k])...)
 		first, from = k+1, end+1

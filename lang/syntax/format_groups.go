@@ -24,6 +24,7 @@ const (
 	groupList                   // in brackets: points are indented, the last is the closing bracket
 	groupBlock                  // the same, always broken
 	groupOps                    // operators of an expression: points stand under its beginning
+	groupNext                   // `let a = …; b`: points stand under its beginning
 	groupElse                   // a chain of choices: each `:` stands so that the conditions are aligned
 )
 

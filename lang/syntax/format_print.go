@@ -154,7 +154,7 @@ func (f *formatter) group(g *group, ind, limit int, flat bool) {
 	case groupItems:
 		line, first, within = f.col, f.col, f.col
 		f.alignItems(g)
-	case groupOps:
+	case groupOps, groupNext:
 		if f.col <= farthest {
 			line, first, within = f.col, f.col, f.col
 		}

@@ -5,6 +5,7 @@ package syntax
 // How tightly the operators bind at which a long expression is broken, those that are broken first first.
 const (
 	levelNone   uint8 = iota
+	levelNext         // the `;` behind a `let`
 	levelElse         // the `:` of a chain of choices
 	levelChoice       // `?` and `:`
 	levelPipe
@@ -107,6 +108,8 @@ func (f *formatter) exprBlanks(from, to int) {
 			complete = f.exprWord(i, complete, member)
 		case KindOp:
 			switch {
+			case t.Text == ";":
+				f.level[i] = levelNext
 			case t.Text == "?" && complete:
 				st.choices++
 				f.level[i] = levelChoice
@@ -142,7 +145,7 @@ func (f *formatter) exprBlanks(from, to int) {
 // exprWord classifies a name or a word of an expression, and reports whether an operand ends with it.
 func (f *formatter) exprWord(i int, complete, member bool) bool {
 	t := f.tokens[i]
-	if i+1 < len(f.tokens) && isStatement(t.Text) {
+	if i+1 < len(f.tokens) && isStatement(t.Text) && !f.binds(i) {
 		// A line that starts so would be a statement.
 		if k := f.tokens[i+1].Kind; k == KindIdent || k == KindQuoted || k == KindString || k == KindRaw {
 			f.level[i] = levelWord
