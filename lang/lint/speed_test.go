@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/lint"
+	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -66,5 +68,32 @@ func TestSpeed(t *testing.T) {
 	t.Logf("%d scripts took %v", n, took)
 	if *speed {
 		require.Less(t, took, 2*time.Second)
+	}
+}
+
+// BenchmarkLint measures what one script of 100 lines costs, and of it what parser, checker and layout take. What the whole takes
+// beyond them is that of the rules.
+func BenchmarkLint(b *testing.B) {
+	b.Chdir("testdata/files")
+	env := exec.OS().ReadOnly()
+	lib := stdlib.New()
+	world := &planner.World{Catalog: lib, Env: env}
+	text := hundredLines("s")
+	tree, _ := syntax.Parse("s.ebb", text)
+	for _, part := range []struct {
+		name string
+		do   func()
+	}{
+		{"parse", func() { syntax.Parse("s.ebb", text) }},
+		{"check", func() { check.Check(tree, world, check.Options{}) }},
+		{"layout", func() { syntax.FormatScript(tree) }},
+		{"whole", func() { lint.Look("s.ebb", text, world, planner.Facts(lib, env)) }},
+	} {
+		b.Run(part.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				part.do()
+			}
+		})
 	}
 }

@@ -128,9 +128,9 @@ func (p *parser) args(g *gArgs) []*Item {
 	var out []*Item
 	for i := range g.Args {
 		a := &g.Args[i]
-		item := &Item{Span: p.spanOf(a.Pos.Offset, a.EndPos.Offset), Expr: p.expr(a.Expr)}
-		if a.Name != nil {
-			name := p.ident(a.Name.At)
+		item := &Item{Span: p.spanOf(a.From, a.To), Expr: p.expr(a.Expr)}
+		if a.Name != none {
+			name := p.ident(a.Name)
 			item.Name = &name
 		}
 		out = append(out, item)
@@ -145,7 +145,7 @@ func (p *parser) target(g *gTarget) *Target {
 	t := &Target{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset)}
 	name := p.ident(g.Name.At)
 	if g.Args != nil {
-		end := g.Args.EndPos.Offset
+		end := g.Args.To
 		t.Call = &Call{Span: p.spanOf(g.Pos.Offset, end), Name: name, Args: p.args(g.Args)}
 		t.Schema = p.schema(g.Schema)
 		return t

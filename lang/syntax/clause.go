@@ -4,12 +4,6 @@ import (
 	"fmt"
 )
 
-var callOnly grammar[gCallOnly]
-
-type gCallOnly struct {
-	Call gCall `parser:"@@"`
-}
-
 func (p *parser) errorSpan(span Span, code Code, help, format string, args ...any) {
 	p.failed = true
 	p.diags.add(code, span, fmt.Sprintf(format, args...), help)
@@ -22,7 +16,7 @@ func (p *parser) clauses(gs []gClause, stage string, info stageForm) []*Clause {
 	for i := range gs {
 		c := p.clause(&gs[i], stage, info)
 		if seen[c.Label] {
-			p.errorAt(gs[i].Pos.Offset, P060, twiceHelp[c.Label], "`%s` has the clause `%s` twice", stage, c.Label)
+			p.errorAt(gs[i].From, P060, twiceHelp[c.Label], "`%s` has the clause `%s` twice", stage, c.Label)
 		}
 		seen[c.Label] = true
 		out = append(out, c)
@@ -36,32 +30,31 @@ var twiceHelp = map[string]string{
 }
 
 func (p *parser) clause(g *gClause, stage string, info stageForm) *Clause {
-	from, to := g.Pos.Offset, g.EndPos.Offset
-	c := &Clause{Span: p.spanOf(from, to), Label: p.tokens[from].Text}
-	switch {
-	case g.By != nil:
-		c.Items = p.items(g.By.Items)
+	c := &Clause{Span: p.spanOf(g.From, g.To), Label: p.tokens[g.From].Text}
+	switch c.Label {
+	case "by":
+		c.Items = p.items(&g.Items)
 		p.noOrder(c, info.sorts, stage)
-	case g.Per != nil:
-		c.Items = p.items(g.Per.Items)
+	case "per":
+		c.Items = p.items(&g.Items)
 		p.noOrder(c, false, stage)
-	case g.On != nil:
-		c.Items = p.oneItem(c, g.On, stage, "join the conditions with `and`")
-	case g.As != nil:
+	case "on":
+		c.Items = p.oneItem(c, &g.Items, stage, "join the conditions with `and`")
+	case "as":
 		name := p.ident(g.As.At)
 		c.Name = &name
 		c.Items = []*Item{{Span: name.Span, Expr: p.exprOf(g.As.At, g.As.At+1)}}
-	case g.Within != nil:
-		c.Items = p.within(c, g.Within, stage)
-	case g.Window != nil:
-		c.Call = p.windowCall(p.oneItem(c, g.Window, stage, "")[0])
-	case g.Emit != nil:
+	case "within":
+		c.Items = p.within(c, &g.Items, stage)
+	case "window":
+		c.Call = p.windowCall(p.oneItem(c, &g.Items, stage, "")[0])
+	case "emit":
 		c.Word = p.tokens[g.Emit.Word.At].Text
 		c.Every = p.optExpr(g.Emit.Every)
 		if c.Every != nil && c.Word == "final" {
 			p.errorSpan(c.Every.Span, P064, "`emit changes every 10s` gives out what has changed every 10 seconds", "`emit final` takes no `every`")
 		}
-	case g.Late != nil:
+	case "late":
 		c.Word = "drop"
 		if g.Late.Into != nil {
 			c.Word, c.Target = "into", p.target(g.Late.Into)
@@ -69,17 +62,17 @@ func (p *parser) clause(g *gClause, stage string, info stageForm) *Clause {
 			e := p.expr(*g.Late.Allow)
 			c.Word, c.Items = "allow", []*Item{{Span: e.Span, Expr: e}}
 		}
-	case g.Retain != nil:
-		c.Items = p.oneItem(c, g.Retain, stage, "")
+	case "retain":
+		c.Items = p.oneItem(c, &g.Items, stage, "")
 		if e := c.Items[0].Expr; len(e.Tokens) == 1 && e.Text == "forever" {
 			c.Word, c.Items = "forever", nil
 		}
-	case g.Keep != nil:
+	case "keep":
 		c.Word = p.tokens[g.Keep.Word.At].Text
-	case g.Rows != nil:
-		c.Items = p.oneItem(c, g.Rows, stage, "")
-	case g.OnError != nil:
-		return p.onError(g.OnError, from, to)
+	case "rows":
+		c.Items = p.oneItem(c, &g.Items, stage, "")
+	case "on_error":
+		return p.onError(g.OnError, g.From, g.To)
 	}
 	return c
 }
@@ -94,7 +87,7 @@ func (p *parser) noOrder(c *Clause, sorts bool, stage string) {
 
 // oneItem builds the operand of a clause that takes one plain expression.
 func (p *parser) oneItem(c *Clause, g *gItems, stage, help string) []*Item {
-	items := p.items(g.Items)
+	items := p.items(g)
 	if len(items) > 1 {
 		p.errorSpan(items[1].Span, P064, help, "the clause `%s` of `%s` takes one expression, found another", c.Label, stage)
 	}
@@ -117,7 +110,7 @@ func (p *parser) plain(c *Clause, items []*Item, stage string) {
 // within takes one duration or `[from, to]`, which are two items.
 func (p *parser) within(c *Clause, g *gItems, stage string) []*Item {
 	one := p.oneItem(c, g, stage, "an interval is written in brackets: `within [-1m, 5m]`")
-	e := g.Items[0].Expr
+	e := g.List[0].Expr
 	if p.tokens[e.From].Text != "[" || p.closer(e.From) != e.To-1 {
 		return one
 	}
@@ -175,12 +168,18 @@ func (p *parser) windowCall(item *Item) *Call {
 		p.errorSpan(item.Span, P064, help, "the clause `window` needs a window, found `%s`", shorten(item.Expr.Text))
 		return nil
 	}
-	g, _, f := run(p, &callOnly, from, to)
-	if f != nil {
-		p.report(f, to)
+	var name gConnector
+	var args gArgs
+	lex := p.feed(from, to)
+	err := name.Parse(lex)
+	if err == nil {
+		err = args.Parse(lex)
+	}
+	if err != nil {
+		p.report(faultOf(err, lex), to)
 		return nil
 	}
-	return p.call(&g.Call)
+	return &Call{Span: p.spanOf(from, args.To), Name: p.ident(name.At), Args: p.args(&args)}
 }
 
 // indexOf finds the token that starts at a position.

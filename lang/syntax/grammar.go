@@ -98,16 +98,6 @@ type (
 		Ahead       gArgsAhead `parser:"@@"`
 		Args        gArgs      `parser:"@@"`
 	}
-	gArgs struct {
-		Pos, EndPos lexer.Position
-		Args        []gArg    `parser:"( (?= '(' ')') '(' ')' | '(' @@ ( (?! ',' ')') ',' @@ )* ','?"`
-		End         gParenEnd `parser:"@@ )"`
-	}
-	gArg struct {
-		Pos, EndPos lexer.Position
-		Name        *gArgName `parser:"@@?"`
-		Expr        gExpr     `parser:"@@"`
-	}
 	gInput struct {
 		Pos, EndPos lexer.Position
 		Call        gCall          `parser:"@@"`
@@ -146,7 +136,7 @@ type (
 type (
 	gStageItems struct {
 		Name    gStageName `parser:"@@"`
-		Items   []gItem    `parser:"@@ (',' @@)*"`
+		Items   gItems     `parser:"@@"`
 		Clauses []gClause  `parser:"@@*"`
 	}
 	gStageBare struct {
@@ -170,17 +160,8 @@ type (
 	}
 	// gRest is what is left of a stage after a mistake: the parser only looks for further ones.
 	gRest struct {
-		Items   []gItem   `parser:"(@@ (',' @@)*)?"`
+		Items   gItems    `parser:"@@?"`
 		Clauses []gClause `parser:"@@*"`
-	}
-	gItem struct {
-		Pos, EndPos lexer.Position
-		Name        *gItemName `parser:"@@?"`
-		Expr        gExpr      `parser:"@@"`
-		Order       *gOrder    `parser:"@@?"`
-	}
-	gItems struct {
-		Items []gItem `parser:"@@ (',' @@)*"`
 	}
 	gJoinInput struct {
 		Pos, EndPos lexer.Position
@@ -189,23 +170,8 @@ type (
 	}
 )
 
-// Clauses.
+// Operands of clauses; those that are lists are leaves (lists.go).
 type (
-	gClause struct {
-		Pos, EndPos lexer.Position
-		By          *gItems   `parser:"(?! Ident '=') ( 'by' @@"`
-		Per         *gItems   `parser:"| 'per' @@"`
-		On          *gItems   `parser:"| 'on' @@"`
-		As          *gName    `parser:"| 'as' @@"`
-		Within      *gItems   `parser:"| 'within' @@"`
-		Window      *gItems   `parser:"| 'window' @@"`
-		Emit        *gEmit    `parser:"| 'emit' @@"`
-		Late        *gLate    `parser:"| 'late' @@"`
-		Retain      *gItems   `parser:"| 'retain' @@"`
-		Keep        *gKeep    `parser:"| 'keep' @@"`
-		Rows        *gItems   `parser:"| 'rows' @@"`
-		OnError     *gOnError `parser:"| 'on_error' @@ )"`
-	}
 	gEmit struct {
 		Word  gEmitWord `parser:"@@"`
 		Every *gExpr    `parser:"( 'every' @@ )?"`

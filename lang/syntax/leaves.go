@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -218,50 +217,6 @@ func (*gBracketEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, "
 
 // Parse implements participle.Parseable.
 func (*gBraceEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, "}") }
-
-// gItemName is the `NAME =` of an item.
-type gItemName struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gItemName) Parse(lex *lexer.PeekingLexer) error { return namedBy(lex, &n.At, KindAssign, "=") }
-
-// gArgName is the `NAME :` of an argument.
-type gArgName struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gArgName) Parse(lex *lexer.PeekingLexer) error { return namedBy(lex, &n.At, KindOp, ":") }
-
-func namedBy(lex *lexer.PeekingLexer, at *int, kind Kind, mark string) error {
-	t := lex.Peek()
-	k := kindOf(t)
-	if k != KindIdent && k != KindQuoted {
-		return participle.NextMatch
-	}
-	if next := peekAt(lex, 1); kindOf(&next) != kind || next.Value != mark {
-		return participle.NextMatch
-	}
-	if k == KindIdent && isReserved(t.Value) {
-		return faultAt(t, P031, "write it as a quoted name: @\""+t.Value+"\"", "`%s` is a word of the expression language and cannot be a name", t.Value)
-	}
-	*at = t.Pos.Offset
-	lex.Next()
-	lex.Next()
-	return nil
-}
-
-// gOrder is the order word after an item.
-type gOrder struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gOrder) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if t.Value != "asc" && t.Value != "desc" || peekIsAssign(lex) {
-		return participle.NextMatch
-	}
-	n.At = t.Pos.Offset
-	lex.Next()
-	return nil
-}
 
 func peekIsAssign(lex *lexer.PeekingLexer) bool {
 	next := peekAt(lex, 1)

@@ -68,19 +68,25 @@ func (p *parser) feed(from, to int) *lexer.PeekingLexer {
 func run[G any](p *parser, g *grammar[G], from, to int) (*G, int, *fault) {
 	lex := p.feed(from, to)
 	tree, err := g.get().ParseFromLexer(lex, participle.AllowTrailing(true))
-	at := lex.Peek().Pos.Offset
 	if err == nil {
-		return tree, at, nil
+		return tree, lex.Peek().Pos.Offset, nil
 	}
+	f := faultOf(err, lex)
+	return tree, f.from, f
+}
+
+// faultOf is an error of participle or of a leaf.
+func faultOf(err error, lex *lexer.PeekingLexer) *fault {
 	var f *fault
 	if errors.As(err, &f) {
-		return tree, f.from, f
+		return f
 	}
 	var unexpected *participle.UnexpectedTokenError
 	if errors.As(err, &unexpected) {
 		i := unexpected.Unexpected.Pos.Offset
-		return tree, i, &fault{code: P003, from: i, to: i + 1, missing: true, msg: "unexpected " + show(&unexpected.Unexpected)}
+		return &fault{code: P003, from: i, to: i + 1, missing: true, msg: "unexpected " + show(&unexpected.Unexpected)}
 	}
 	// The only other error is a list longer than participle.MaxIterations.
-	return tree, at, &fault{code: P043, from: at, to: at + 1, msg: fmt.Sprintf("the list has more than %d elements", participle.MaxIterations)}
+	at := lex.Peek().Pos.Offset
+	return &fault{code: P043, from: at, to: at + 1, msg: fmt.Sprintf("the list has more than %d elements", participle.MaxIterations)}
 }

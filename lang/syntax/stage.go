@@ -105,7 +105,7 @@ func (p *parser) stage(from, to int) (*Stage, int) {
 		}
 		var g *gStageItems
 		if g, at, f = run(p, &itemsGrammar, from, to); f == nil {
-			st.Items, clauses = p.items(g.Items), g.Clauses
+			st.Items, clauses = p.items(&g.Items), g.Clauses
 		}
 	}
 	if from < to {
@@ -211,17 +211,17 @@ func (p *parser) rest(from, to int) {
 	}
 }
 
-func (p *parser) items(gs []gItem) []*Item {
+func (p *parser) items(list *gItems) []*Item {
 	var out []*Item
-	for i := range gs {
-		g := &gs[i]
-		item := &Item{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset), Expr: p.expr(g.Expr)}
-		if g.Name != nil {
-			name := p.ident(g.Name.At)
+	for i := range list.List {
+		g := &list.List[i]
+		item := &Item{Span: p.spanOf(g.From, g.To), Expr: p.expr(g.Expr)}
+		if g.Name != none {
+			name := p.ident(g.Name)
 			item.Name = &name
 		}
-		if g.Order != nil {
-			item.Order = p.tokens[g.Order.At].Text
+		if g.Order != none {
+			item.Order = p.tokens[g.Order].Text
 		}
 		out = append(out, item)
 	}
