@@ -88,7 +88,7 @@ func (p *parser) fields(gs []gField) []*FnParam {
 	var out []*FnParam
 	for i := range gs {
 		g := &gs[i]
-		out = append(out, &FnParam{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset), Name: p.ident(g.Name.At), Type: p.typ(&g.Type)})
+		out = append(out, &FnParam{Span: p.spanOf(g.Name.At, g.Type.To), Name: p.ident(g.Name.At), Type: p.typ(&g.Type)})
 	}
 	return out
 }
@@ -97,20 +97,20 @@ func (p *parser) schema(g *gSchema) *SchemaExpr {
 	if g == nil {
 		return nil
 	}
-	return &SchemaExpr{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset), Fields: p.fields(g.Fields)}
+	return &SchemaExpr{Span: p.spanOf(g.From, g.To), Fields: p.fields(g.Fields)}
 }
 
 func (p *parser) typ(g *gType) *TypeExpr {
-	t := &TypeExpr{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset), Nullable: g.Null}
+	t := &TypeExpr{Span: p.spanOf(g.From, g.To), Nullable: g.Null}
 	switch {
 	case g.Elem != nil:
 		t.Elem = p.typ(g.Elem)
 	case g.Record != nil:
 		t.Record = p.schema(g.Record)
 	default:
-		t.Name = p.tokens[g.Name.At].Text
-		if g.Format != nil {
-			f := p.tokens[g.Format.At]
+		t.Name = p.tokens[g.Name].Text
+		if g.Format != none {
+			f := p.tokens[g.Format]
 			t.Format = f.Text
 			if t.Quoted = f.Kind != KindIdent; t.Quoted {
 				t.Format = Unquote(f.Text)
@@ -152,7 +152,7 @@ func (p *parser) target(g *gTarget) *Target {
 	}
 	t.Name = &name
 	if g.Schema != nil {
-		p.errorAt(g.Schema.Pos.Offset-1, P042, "a sink or stream brings its own schema", "`schema` can only follow a connector call")
+		p.errorAt(g.Schema.From-1, P042, "a sink or stream brings its own schema", "`schema` can only follow a connector call")
 	}
 	return t
 }

@@ -10,13 +10,14 @@ func (p *parser) errorSpan(span Span, code Code, help, format string, args ...an
 }
 
 // clauses builds the clauses of a stage and checks what does not depend on the stage: each at most once.
-func (p *parser) clauses(gs []gClause, stage string, info stageForm) []*Clause {
+func (p *parser) clauses(gs gClauses, stage string, info stageForm) []*Clause {
 	var out []*Clause
 	seen := map[string]bool{}
-	for i := range gs {
-		c := p.clause(&gs[i], stage, info)
+	for i := range gs.List {
+		g := &gs.List[i]
+		c := p.clause(g, stage, info)
 		if seen[c.Label] {
-			p.errorAt(gs[i].From, P060, twiceHelp[c.Label], "`%s` has the clause `%s` twice", stage, c.Label)
+			p.errorAt(g.From, P060, twiceHelp[c.Label], "`%s` has the clause `%s` twice", stage, c.Label)
 		}
 		seen[c.Label] = true
 		out = append(out, c)

@@ -65,37 +65,9 @@ type (
 
 // Parts of statements.
 type (
-	gParams struct {
-		Ahead  gParamsAhead `parser:"@@"`
-		Fields []gField     `parser:"( (?= '(' ')') '(' ')' | '(' @@ ( (?! ',' ')') ',' @@ )* ','?"`
-		End    gParenEnd    `parser:"@@ )"`
-	}
-	gField struct {
-		Pos, EndPos lexer.Position
-		Name        gName  `parser:"@@"`
-		Colon       gColon `parser:"@@"`
-		Type        gType  `parser:"@@"`
-	}
-	gType struct {
-		Pos, EndPos lexer.Position
-		Elem        *gType      `parser:"( '[' @@"`
-		End         gBracketEnd `parser:"      @@"`
-		Record      *gSchema    `parser:"| (?= '{') @@"`
-		Name        gTypeName   `parser:"| @@"`
-		Format      *gFormat    `parser:"  ( '(' @@"`
-		FormatEnd   gParenEnd   `parser:"        @@ )? )"`
-		Null        bool        `parser:"@'?'?"`
-	}
-	gSchema struct {
-		Pos, EndPos lexer.Position
-		Ahead       gBraceAhead `parser:"@@"`
-		Fields      []gField    `parser:"( (?= '{' '}') '{' '}' | '{' @@ ( (?! ',' '}') ',' @@ )* ','?"`
-		End         gBraceEnd   `parser:"@@ )"`
-	}
 	gCall struct {
 		Pos, EndPos lexer.Position
 		Name        gConnector `parser:"@@"`
-		Ahead       gArgsAhead `parser:"@@"`
 		Args        gArgs      `parser:"@@"`
 	}
 	gInput struct {
@@ -137,31 +109,31 @@ type (
 	gStageItems struct {
 		Name    gStageName `parser:"@@"`
 		Items   gItems     `parser:"@@"`
-		Clauses []gClause  `parser:"@@*"`
+		Clauses gClauses   `parser:"@@"`
 	}
 	gStageBare struct {
 		Name    gStageName `parser:"@@"`
-		Clauses []gClause  `parser:"@@*"`
+		Clauses gClauses   `parser:"@@"`
 	}
 	gStageTarget struct {
 		Name    gStageName `parser:"@@"`
 		Target  gTarget    `parser:"@@"`
-		Clauses []gClause  `parser:"@@*"`
+		Clauses gClauses   `parser:"@@"`
 	}
 	gStageInputs struct {
 		Name    gStageName   `parser:"@@"`
 		Inputs  []gJoinInput `parser:"@@ (',' @@)*"`
-		Clauses []gClause    `parser:"@@*"`
+		Clauses gClauses     `parser:"@@"`
 	}
 	gStageCall struct {
 		Name    gStageName `parser:"@@"`
 		Args    gArgs      `parser:"@@"`
-		Clauses []gClause  `parser:"@@*"`
+		Clauses gClauses   `parser:"@@"`
 	}
 	// gRest is what is left of a stage after a mistake: the parser only looks for further ones.
 	gRest struct {
-		Items   gItems    `parser:"@@?"`
-		Clauses []gClause `parser:"@@*"`
+		Items   gItems   `parser:"@@?"`
+		Clauses gClauses `parser:"@@"`
 	}
 	gJoinInput struct {
 		Pos, EndPos lexer.Position

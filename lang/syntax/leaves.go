@@ -50,6 +50,19 @@ func (n *gHeadName) Parse(lex *lexer.PeekingLexer) error {
 		"a stream, a source or a connector call")
 }
 
+// gColon is the `:` between a name and its type.
+type gColon struct{}
+
+// Parse implements participle.Parseable.
+func (*gColon) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value == ":" {
+		lex.Next()
+		return nil
+	}
+	name := before(lex)
+	return expected(lex, P034, fmt.Sprintf("write the type after a colon, for example `%s: int`", shorten(name.Value)), "`:` and a type")
+}
+
 // gString is a string literal.
 type gString struct{ At int }
 
@@ -105,118 +118,6 @@ func (*gEq) Parse(lex *lexer.PeekingLexer) error {
 	}
 	return expected(lex, P032, help, "`=`")
 }
-
-// gColon is the `:` between a name and its type.
-type gColon struct{}
-
-// Parse implements participle.Parseable.
-func (*gColon) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value == ":" {
-		lex.Next()
-		return nil
-	}
-	name := before(lex)
-	return expected(lex, P034, fmt.Sprintf("write the type after a colon, for example `%s: int`", shorten(name.Value)), "`:` and a type")
-}
-
-// gTypeName is the name of a type.
-type gTypeName struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gTypeName) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if kindOf(t) == KindIdent && !isReserved(t.Value) {
-		n.At = t.Pos.Offset
-		lex.Next()
-		return nil
-	}
-	return expected(lex, P034, "types are bool int float string bytes time duration, `[T]`, `{a: T}` and `T?`", "a type")
-}
-
-// gFormat is what stands in the parentheses of `time(ms)`.
-type gFormat struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gFormat) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	switch kindOf(t) {
-	case KindIdent, KindString, KindRaw, KindBad:
-		n.At = t.Pos.Offset
-		lex.Next()
-		return nil
-	}
-	return expected(lex, P034, "a time is written time(ms), time(s) or time(\"2006-01-02 15:04:05\")", "a unit or a layout string")
-}
-
-// ahead is a leaf's check that a bracket opens here, without taking it.
-func ahead(lex *lexer.PeekingLexer, open string, code Code, help, what string) error {
-	if lex.Peek().Value == open {
-		return nil
-	}
-	return expected(lex, code, help, what)
-}
-
-// gBraceAhead stands before a schema.
-type gBraceAhead struct{}
-
-// Parse implements participle.Parseable.
-func (*gBraceAhead) Parse(lex *lexer.PeekingLexer) error {
-	return ahead(lex, "{", P036, "a schema is written `schema { id: int, at: time }`", "`{`")
-}
-
-// gParamsAhead stands before the parameters of a fn or pipe.
-type gParamsAhead struct{}
-
-// Parse implements participle.Parseable.
-func (*gParamsAhead) Parse(lex *lexer.PeekingLexer) error {
-	return ahead(lex, "(", P036, "the name is followed by parameters, for example `(x: int)`, or by `()`", "`(`")
-}
-
-// gArgsAhead stands before the arguments of a connector.
-type gArgsAhead struct{}
-
-// Parse implements participle.Parseable.
-func (*gArgsAhead) Parse(lex *lexer.PeekingLexer) error {
-	return ahead(lex, "(", P036, "a connector is a call, for example `csv(\"orders.csv\")`", "`(`")
-}
-
-// endList is a leaf's check that a list ends here.
-func endList(lex *lexer.PeekingLexer, end string) error {
-	t := lex.Peek()
-	if t.Value == end && kindOf(t) == KindClose {
-		lex.Next()
-		return nil
-	}
-	prev := before(lex)
-	if prev != nil && (prev.Value == "," || kindOf(prev) == KindOpen) {
-		return expected(lex, P033, "", "an element or `"+end+"`")
-	}
-	f := faultAt(t, P055, "", "expected `,` or `%s` before %s", end, show(t))
-	switch {
-	case t.Value == "=" && kindOf(t) == KindAssign:
-		f.code, f.help = P058, "`=` does not compare (that is `==`), and arguments get their names with `:`"
-		f.msg = "unexpected `=`"
-	case t.Value == "??":
-		f.code, f.msg = P034, "a type takes one `?`"
-	}
-	return f
-}
-
-// gParenEnd, gBracketEnd and gBraceEnd close a list.
-type (
-	gParenEnd   struct{}
-	gBracketEnd struct{}
-	gBraceEnd   struct{}
-)
-
-// Parse implements participle.Parseable.
-func (*gParenEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, ")") }
-
-// Parse implements participle.Parseable.
-func (*gBracketEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, "]") }
-
-// Parse implements participle.Parseable.
-func (*gBraceEnd) Parse(lex *lexer.PeekingLexer) error { return endList(lex, "}") }
 
 func peekIsAssign(lex *lexer.PeekingLexer) bool {
 	next := peekAt(lex, 1)

@@ -5,8 +5,53 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// Items, arguments and clauses: most of a script is lists of them. They are leaves that read their tokens directly, for
-// participle would carry each of their parts through reflection.
+// Most of a script is lists: items, arguments, clauses, fields. They are leaves that read their tokens directly, for participle
+// would carry each of their parts through reflection.
+
+// bracketed reads what stands in brackets, with commas between and perhaps behind.
+func bracketed(lex *lexer.PeekingLexer, end string, element func() error) error {
+	lex.Next()
+	for lex.Peek().Value != end {
+		if err := element(); err != nil {
+			return err
+		}
+		if lex.Peek().Value != "," {
+			break
+		}
+		lex.Next()
+	}
+	return endList(lex, end)
+}
+
+// endList takes the bracket that ends a list, and says what stands there instead.
+func endList(lex *lexer.PeekingLexer, end string) error {
+	t := lex.Peek()
+	if t.Value == end && kindOf(t) == KindClose {
+		lex.Next()
+		return nil
+	}
+	prev := before(lex)
+	if prev != nil && (prev.Value == "," || kindOf(prev) == KindOpen) {
+		return expected(lex, P033, "", "an element or `"+end+"`")
+	}
+	f := faultAt(t, P055, "", "expected `,` or `%s` before %s", end, show(t))
+	switch {
+	case t.Value == "=" && kindOf(t) == KindAssign:
+		f.code, f.help = P058, "`=` does not compare (that is `==`), and arguments get their names with `:`"
+		f.msg = "unexpected `=`"
+	case t.Value == "??":
+		f.code, f.msg = P034, "a type takes one `?`"
+	}
+	return f
+}
+
+// opens is a check that a bracket stands next.
+func opens(lex *lexer.PeekingLexer, open, help string) error {
+	if lex.Peek().Value == open {
+		return nil
+	}
+	return expected(lex, P036, help, "`"+open+"`")
+}
 
 // none is the index of a token that is not there.
 const none = -1
@@ -79,31 +124,19 @@ type gArgs struct {
 
 // Parse implements participle.Parseable.
 func (g *gArgs) Parse(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value != "(" {
-		return participle.NextMatch
-	}
-	g.From = lex.Next().Pos.Offset
-	for first := true; lex.Peek().Value != ")"; first = false {
-		if !first {
-			if lex.Peek().Value != "," {
-				break
-			}
-			if lex.Next(); lex.Peek().Value == ")" {
-				break
-			}
-		}
-		arg := gArg{From: lex.Peek().Pos.Offset, Name: takeName(lex, KindOp, ":")}
-		if err := arg.Expr.Parse(lex); err != nil {
-			return err
-		}
-		arg.To = lex.Peek().Pos.Offset
-		g.Args = append(g.Args, arg)
-	}
-	if err := endList(lex, ")"); err != nil {
+	if err := opens(lex, "(", "a connector is a call, for example `csv(\"orders.csv\")`"); err != nil {
 		return err
 	}
+	g.From = lex.Peek().Pos.Offset
+	err := bracketed(lex, ")", func() error {
+		arg := gArg{From: lex.Peek().Pos.Offset, Name: takeName(lex, KindOp, ":")}
+		err := arg.Expr.Parse(lex)
+		arg.To = lex.Peek().Pos.Offset
+		g.Args = append(g.Args, arg)
+		return err
+	})
 	g.To = lex.Peek().Pos.Offset
-	return nil
+	return err
 }
 
 // gClause is a label and its operand, of which one is set.
@@ -124,13 +157,27 @@ var (
 	onErrorGrammar grammar[gOnError]
 )
 
+// gClauses is CLAUSE….
+type gClauses struct{ List []gClause }
+
 // Parse implements participle.Parseable.
-func (g *gClause) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if kindOf(t) != KindIdent || !isLabel(t.Value) || t.Value == "into" || peekIsAssign(lex) { // `into` is a stage, and a word of other clauses
-		return participle.NextMatch
+func (g *gClauses) Parse(lex *lexer.PeekingLexer) error {
+	for {
+		t := lex.Peek()
+		if kindOf(t) != KindIdent || !isLabel(t.Value) || t.Value == "into" || peekIsAssign(lex) { // `into` is a stage, and a word of other clauses
+			return nil
+		}
+		var c gClause
+		if err := c.read(lex); err != nil {
+			return err
+		}
+		g.List = append(g.List, c)
 	}
-	g.From = lex.Next().Pos.Offset
+}
+
+func (g *gClause) read(lex *lexer.PeekingLexer) error {
+	t := lex.Next()
+	g.From = t.Pos.Offset
 	var err error
 	switch t.Value {
 	case "as":

@@ -38,7 +38,7 @@ type parser struct {
 // lex fills tokens. Characters that mean nothing are left out, so that the rest of their statement is parsed as well.
 func (p *parser) lex() {
 	s := newScanner(p.src)
-	p.tokens = make([]Token, 0, 64)
+	p.tokens = make([]Token, 0, min(len(p.src.Text)/4, 4096)+16)
 	for {
 		t := s.next()
 		// Growing by appending would copy a large list many times; the text so far tells how long it will be.

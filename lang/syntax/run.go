@@ -8,41 +8,32 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// tokenFeed is the tokens of a piece as participle reads them; the Offset of a position is the index of the token.
-type tokenFeed struct {
-	p     *parser
-	i, to int
-}
-
-// Next implements lexer.Lexer.
-func (f *tokenFeed) Next() (lexer.Token, error) {
-	if f.i >= f.to {
-		return lexer.EOFToken(lexer.Position{Offset: f.to}), nil
-	}
-	i := f.i
-	t := &f.p.tokens[i]
-	if end, ok := f.p.lists[i]; ok && end < f.to {
-		f.i = end // what a long list holds matters to no grammar
-	} else {
-		f.i++
-	}
-	return lexer.Token{Type: lexer.TokenType(t.Kind), Value: t.Text,
-		Pos: lexer.Position{Offset: i, Line: t.Span.Start.Line, Column: t.Span.Start.Column}}, nil
-}
-
-// reader keeps the token stream of a long piece between runs: it would take quadratic time to make a new one for each case
-// of a long block.
+// reader holds the tokens that participle reads: of one piece, then of the next in the same memory. The Offset of a position is
+// the index of the token.
 type reader struct {
-	lex  *lexer.PeekingLexer
-	to   int
-	from int // where the last run began
+	lex    *lexer.PeekingLexer
+	tokens []lexer.Token // of lex
+	start  lexer.Checkpoint
+	to     int // where the piece ends
+
+	// Where the last run began. The cases of a long block are read one after the other: to fill the tokens anew for each would take
+	// quadratic time.
+	from int
 	mark lexer.Checkpoint
 }
 
-// longPiece is the number of tokens from which on a stream is kept.
-const longPiece = 256
+// blanks is a number of tokens that are filled in later, and the end.
+type blanks int
 
-// feed returns the tokens from..to-1 for participle.
+// Next implements lexer.Lexer.
+func (n *blanks) Next() (lexer.Token, error) {
+	if *n--; *n < 0 {
+		return lexer.EOFToken(lexer.Position{}), nil
+	}
+	return lexer.Token{}, nil
+}
+
+// feed returns the tokens from..to-1 for participle. They hold until the next call.
 func (p *parser) feed(from, to int) *lexer.PeekingLexer {
 	r := &p.reader
 	if r.lex != nil && r.to == to && r.from <= from {
@@ -57,11 +48,27 @@ func (p *parser) feed(from, to int) *lexer.PeekingLexer {
 			return r.lex
 		}
 	}
-	lex, _ := lexer.Upgrade(&tokenFeed{p: p, i: from, to: to})
-	if to-from >= longPiece {
-		*r = reader{lex: lex, to: to, from: from, mark: lex.MakeCheckpoint()}
+	if size := to - from; size >= len(r.tokens) {
+		n := blanks(max(64, 2*size))
+		r.lex, _ = lexer.Upgrade(&n)
+		r.start = r.lex.MakeCheckpoint()
+		r.tokens = r.lex.Range(0, lexer.RawCursor(max(64, 2*size)))
 	}
-	return lex
+	n := 0
+	for i := from; i < to; n++ {
+		t := &p.tokens[i]
+		r.tokens[n] = lexer.Token{Type: lexer.TokenType(t.Kind), Value: t.Text,
+			Pos: lexer.Position{Offset: i, Line: t.Span.Start.Line, Column: t.Span.Start.Column}}
+		if end, ok := p.lists[i]; ok && end < to {
+			i = end // what a long list holds matters to no grammar
+		} else {
+			i++
+		}
+	}
+	r.tokens[n] = lexer.EOFToken(lexer.Position{Offset: to})
+	r.lex.LoadCheckpoint(r.start)
+	r.from, r.to, r.mark = from, to, r.start
+	return r.lex
 }
 
 // run parses tokens with a grammar. It returns the index of the first token that the grammar did not take and the error, if any.

@@ -60,7 +60,7 @@ func (p *parser) stage(from, to int) (*Stage, int) {
 		p.errorAt(from, P054, "a stage starts with its name, for example `|> select id, amount`", "`%s` is no stage%s", shorten(name), didYouMean(name, stageWords))
 		return nil, to
 	}
-	var clauses []gClause
+	var clauses gClauses
 	var at int
 	var f *fault
 	switch info.form {
