@@ -27,9 +27,10 @@ const (
 type exprText struct {
 	expr  *syntax.Expr
 	text  string
-	words map[int]word     // what was replaced, by rune offset
-	named map[int][]string // of calls with named arguments: the name of each argument in the parentheses, by the call's rune offset
-	at    []syntax.Pos     // position of each rune, and of the end; made when it is needed
+	words map[int]word     // what was replaced, by rune offset; nil: nothing
+	named map[int][]string // of calls with named arguments: the name of each argument in the parentheses, by the call's rune offset; nil: none
+	odd   bool             // it holds line breaks, or runes of several bytes
+	at    []syntax.Pos     // of an odd text: position of each rune, and of the end; made when it is needed
 	toks  []file.Location  // of the tokens
 	kinds []byte           // of the tokens: 0, '(' for what opens and ')' for what closes a bracket
 }
@@ -42,7 +43,7 @@ type word struct {
 
 // typer prepares the typing of e; nil if it does not parse, which has been reported.
 func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
-	x := &exprText{expr: e, words: map[int]word{}, named: map[int][]string{}}
+	x := &exprText{expr: e, odd: strings.IndexFunc(e.Text, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) >= 0}
 	t := &typer{c: c, sc: sc, text: x, memo: map[ast.Node]*types.Expr{}}
 	tokens := e.Tokens
 	if tokens == nil {
@@ -83,6 +84,8 @@ func (t *typer) rewrite(tokens []syntax.Token) bool {
 	x := t.text
 	base := x.expr.Start.Offset
 	var b strings.Builder
+	b.Grow(len(x.expr.Text))
+	x.toks, x.kinds = make([]file.Location, 0, len(tokens)), make([]byte, 0, len(tokens))
 	done, runes := 0, 0 // of the text
 	var calls []openCall
 	depth, colon := 0, -1
@@ -127,6 +130,9 @@ func (t *typer) rewrite(tokens []syntax.Token) bool {
 					if prev := tokens[i-1]; prev.Kind != syntax.KindComma && prev.Text != "(" {
 						c.names = append(c.names, c.name)
 					}
+					if x.named == nil {
+						x.named = map[int][]string{}
+					}
 					x.named[c.at] = c.names
 				}
 				calls = calls[:n]
@@ -143,6 +149,9 @@ func (t *typer) rewrite(tokens []syntax.Token) bool {
 		}
 		switch n := len(calls) - 1; {
 		case replace:
+			if x.words == nil {
+				x.words = map[int]word{}
+			}
 			x.words[runes] = w
 			n := utf8.RuneCountInString(tok.Text)
 			b.WriteString(strings.Repeat("x", n))
@@ -243,6 +252,12 @@ func (t *typer) parse() (node ast.Node) {
 
 // position gives the place of a rune of the expression in the script.
 func (x *exprText) position(r int) syntax.Pos {
+	if !x.odd {
+		p := x.expr.Start
+		r = min(max(r, 0), len(x.expr.Text))
+		p.Offset, p.Column = p.Offset+r, p.Column+r
+		return p
+	}
 	if x.at == nil {
 		p := x.expr.Start
 		for i, c := range x.expr.Text {

@@ -337,11 +337,13 @@ func (p *Pass) jointly(of map[*syntax.Expr][]*reading, exprs []*syntax.Expr, ask
 
 // byExpr gives the uses of each expression.
 func (s *Script) byExpr() map[*syntax.Expr][]*reading {
-	of := map[*syntax.Expr][]*reading{}
-	for _, uses := range s.uses() {
-		of[uses[0].Expr] = uses
+	if s.wherever == nil {
+		s.wherever = make(map[*syntax.Expr][]*reading, len(s.uses()))
+		for _, uses := range s.uses() {
+			s.wherever[uses[0].Expr] = uses
+		}
 	}
-	return of
+	return s.wherever
 }
 
 // chains asks of each `where` that stands right behind others what it says behind them.

@@ -33,6 +33,9 @@ type end struct {
 
 // flow returns what is known of the script's streams.
 func (s *Script) flow() *flow {
+	if s.ways != nil {
+		return s.ways
+	}
 	f := &flow{script: s, place: map[*check.Stage]position{}, inputs: map[types.Place]*syntax.Input{}, targets: map[types.Place]*syntax.Target{},
 		direct: map[*check.Stage][]end{}, slow: map[*check.Stage]*check.Source{}}
 	for _, st := range s.Checked.Streams {
@@ -45,6 +48,7 @@ func (s *Script) flow() *flow {
 	for _, st := range s.Tree.Stmts {
 		syntax.Ends(st, in, to)
 	}
+	s.ways = f
 	return f
 }
 

@@ -201,8 +201,8 @@ func (s *Script) columnNames() map[int]bool {
 	columns, others := map[int]bool{}, map[int]bool{}
 	for _, uses := range s.uses() {
 		for _, r := range uses {
-			for name, x := range r.names() {
-				if x.Op == types.OpCol && x.Col >= 0 {
+			for _, name := range r.names() {
+				if x := name.is; x.Op == types.OpCol && x.Col >= 0 {
 					columns[name.Span.Start.Offset] = true
 				} else {
 					others[name.Span.Start.Offset] = true

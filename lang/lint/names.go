@@ -3,6 +3,8 @@ package lint
 import (
 	"fmt"
 	"path"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -39,21 +41,31 @@ var _ = define(
 	},
 )
 
-// names gives the names in an expression that are no fields, and what they stand for.
-func (r *reading) names() func(func(syntax.Token, *types.Expr) bool) {
-	at := map[int]*types.Expr{}
+// nameUse is a name in an expression that is no field, and what it stands for.
+type nameUse struct {
+	syntax.Token
+	is *types.Expr
+}
+
+// names lists the names in an expression, in the order of the text.
+func (r *reading) names() []nameUse {
+	if r.said != nil {
+		return r.said
+	}
+	r.said = []nameUse{}
+	tokens := r.Expr.Tokens
 	r.each(func(n ast.Node) {
-		if id, ok := n.(*ast.IdentifierNode); ok && r.Type(n) != nil {
-			at[r.Operator(id).Start.Offset] = r.Type(n)
-		}
-	})
-	return func(yield func(syntax.Token, *types.Expr) bool) {
-		for _, t := range r.Expr.Tokens {
-			if x := at[t.Span.Start.Offset]; x != nil && (t.Kind == syntax.KindIdent || t.Kind == syntax.KindQuoted) && !yield(t, x) {
-				return
+		x := r.Type(n)
+		if id, ok := n.(*ast.IdentifierNode); ok && x != nil {
+			at := r.Operator(id).Start.Offset
+			i := sort.Search(len(tokens), func(i int) bool { return tokens[i].Span.Start.Offset >= at })
+			if i < len(tokens) && tokens[i].Span.Start.Offset == at && (tokens[i].Kind == syntax.KindIdent || tokens[i].Kind == syntax.KindQuoted) {
+				r.said = append(r.said, nameUse{tokens[i], x})
 			}
 		}
-	}
+	})
+	slices.SortStableFunc(r.said, func(a, b nameUse) int { return a.Span.Start.Offset - b.Span.Start.Offset })
+	return r.said
 }
 
 // definition is a name that a statement defines.
@@ -64,7 +76,11 @@ type definition struct {
 }
 
 // definitions lists what the script defines, in its order.
-func (s *Script) definitions() (list []definition) {
+func (s *Script) definitions() []definition {
+	if s.defined != nil {
+		return s.defined
+	}
+	list := []definition{}
 	for _, stmt := range s.Tree.Stmts {
 		d := definition{stmt: stmt}
 		switch stmt := stmt.(type) {
@@ -87,6 +103,7 @@ func (s *Script) definitions() (list []definition) {
 		}
 		list = append(list, d)
 	}
+	s.defined = list
 	return list
 }
 
@@ -332,8 +349,8 @@ func shadowed(p *Pass) {
 	said := map[string]bool{}
 	for _, uses := range p.uses() {
 		r := uses[0]
-		for t := range r.names() {
-			name := tokenName(t)
+		for _, t := range r.names() {
+			name := tokenName(t.Token)
 			if _, param := m.around[r.Expr][name]; !param && constants[name] != "" && m.columns[t.Span.Start.Offset] && !said[name] {
 				said[name] = true
 				p.Report(t.Span, fmt.Sprintf("`%s` is the column here, not the constant %s", name, constants[name]), "give one of them another name", nil)

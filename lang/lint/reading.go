@@ -15,6 +15,7 @@ import (
 type reading struct {
 	*check.Seen
 	nodes    []ast.Node // parents first
+	said     []nameUse  // its names, once they are asked for
 	texts    map[ast.Node]string
 	formulae []*formula // its conditions, once they are asked for
 	judged   bool
@@ -92,13 +93,21 @@ func (s *Script) uses() [][]*reading {
 // each calls f for every node, parents first, once for those that the tree shares.
 func (r *reading) each(f func(ast.Node)) {
 	if r.nodes == nil {
-		been := map[ast.Node]bool{}
+		var been map[ast.Node]bool // once there are so many that looking for one takes long
 		var walk func(ast.Node)
 		walk = func(n ast.Node) {
-			if n == nil || been[n] {
+			if n == nil || been[n] || been == nil && slices.Contains(r.nodes, n) {
 				return
 			}
-			been[n] = true
+			if been == nil && len(r.nodes) == 32 {
+				been = map[ast.Node]bool{}
+				for _, m := range r.nodes {
+					been[m] = true
+				}
+			}
+			if been != nil {
+				been[n] = true
+			}
 			r.nodes = append(r.nodes, n)
 			for _, k := range check.Below(n) {
 				if call, is := n.(*ast.CallNode); is && k == call.Callee {

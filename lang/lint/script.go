@@ -19,8 +19,12 @@ type Script struct {
 	Uses    map[*syntax.Use]Used
 	Facts   Facts
 
-	readings [][]*reading // what the rules ask of Exprs, once they ask
+	// What several rules ask for, once one asks.
+	readings [][]*reading
+	wherever map[*syntax.Expr][]*reading
 	names    *mentions
+	defined  []definition
+	ways     *flow
 }
 
 // Used is what a used file defines, and what it has from the files that it uses: param, let, fn, pipe, source, sink or stream,

@@ -32,8 +32,7 @@ func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 
 
 // format returns the text, and how many statements are right and stay as they are all the same.
 func format(script *Script) (string, int) {
-	f := &formatter{parser: &parser{src: script.Source, script: &Script{Source: script.Source}}}
-	f.lex()
+	f := &formatter{parser: &parser{src: script.Source, script: script, tokens: script.tokens, lost: script.lost}}
 	f.cutUnits(script.Stmts)
 	f.findGaps()
 	f.findDirt()
@@ -207,14 +206,22 @@ func (f *formatter) same(u unit, text string) bool {
 	if len(p.tokens) != u.to-u.from {
 		return false
 	}
-	p.statements(p.statement)
-	if len(p.diags.list) > 0 || len(p.script.Stmts) != 1 {
-		return false
-	}
+	lines := true // are as they were, so the parser would see what it has seen
 	for i, t := range p.tokens {
-		if was := f.tokens[u.from+i]; t.Kind != was.Kind || t.Text != was.Text {
+		was := f.tokens[u.from+i]
+		if t.Kind != was.Kind || t.Text != was.Text {
 			return false
 		}
+		lines = lines && t.Lead == was.Lead
+	}
+	if !lines {
+		p.statements(p.statement)
+		if len(p.script.Stmts) != 1 {
+			return false
+		}
+	}
+	if len(p.diags.list) > 0 {
+		return false
 	}
 	var inside []Token
 	for i := u.from + 1; i < u.to; i++ {

@@ -12,6 +12,7 @@ func Parse(name, text string) (*Script, []Diagnostic) {
 	src := NewSource(name, text)
 	p := &parser{src: src, script: &Script{Source: src}}
 	p.lex()
+	p.script.tokens, p.script.lost = p.tokens, p.lost
 	if len(p.tokens) > 0 {
 		p.statements(p.statement)
 	}

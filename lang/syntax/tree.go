@@ -18,6 +18,9 @@ type Script struct {
 	Stmts    []Stmt
 	Broken   []Ident // names that statements with errors would have defined, so that a checker need not call them unknown
 	Comments []Token // in the order of the text
+
+	tokens []Token // all others, for who lays the text out
+	lost   []int   // tokens in front of which characters that mean nothing were left out
 }
 
 // Stmt is one statement.
