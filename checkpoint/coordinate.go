@@ -220,6 +220,17 @@ func (c *Coordinator) TaskEnded(now int64, task int) []Action {
 	return c.settle()
 }
 
+// Over says that the run ends without another checkpoint; none may be open. What is asked for from now on is rejected.
+func (c *Coordinator) Over(now int64) []Action {
+	c.clock(now)
+	c.over = true
+	for _, w := range c.waiting {
+		c.do(Reject{w.Token, "the run has ended"})
+	}
+	c.waiting = nil
+	return c.settle()
+}
+
 // Hold says whether the run stands still. Then only checkpoints are taken that are asked for, as nothing changes.
 func (c *Coordinator) Hold(now int64, on bool) []Action {
 	c.clock(now)

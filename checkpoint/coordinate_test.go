@@ -110,6 +110,8 @@ func event(t *testing.T, c *Coordinator, tasks int, f []string) (out []Action) {
 		return c.Declined(now, num(arg(2)), ID(num(arg(3))), strings.Join(f[4:], " "))
 	case "ended":
 		each(func(task int) []Action { return c.TaskEnded(now, task) })
+	case "over":
+		return c.Over(now)
 	case "hold", "go":
 		return c.Hold(now, f[1] == "hold")
 	case "published":

@@ -42,6 +42,7 @@ type keeper struct {
 	cfg     *Checkpoints
 	coord   *checkpoint.Coordinator
 	storage *storage
+	adds    bool // an output adds to what earlier runs have written
 
 	mu    sync.Mutex
 	inbox []func() []checkpoint.Action
@@ -51,9 +52,12 @@ type keeper struct {
 	open   []*taking // ascending
 	alarm  types.Instant
 	token  uint64
-	ending uint64 // token of the final one, once it was asked for
+	ending uint64 // token of the final one, once it was asked for; noToken: the run ends without
 	asked  map[uint64]chan<- Outcome
 }
+
+// noToken is that of no request.
+const noToken = ^uint64(0)
 
 // Outcome is what became of a checkpoint that was asked for.
 type Outcome struct {
@@ -72,6 +76,9 @@ type taking struct {
 func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	k := &keeper{actor: newActor("checkpoints"), run: run, cfg: cfg, coord: checkpoint.NewCoordinator(cfg.Policy), asked: map[uint64]chan<- Outcome{}}
 	k.storage = &storage{actor: newActor("storage"), keeper: k, run: run}
+	for _, c := range run.committers {
+		k.adds = c.Hold() || k.adds
+	}
 	for i, t := range run.tasks {
 		t.snaps.writer = k.writer
 		t.snaps.report = func(x *Snapshot) { k.handed(i, x) }
@@ -263,12 +270,15 @@ func (k *keeper) request(r checkpoint.Request) <-chan Outcome {
 // ended is told that a task has come to its end.
 func (k *keeper) ended(task int, all bool) {
 	k.post(func() []checkpoint.Action {
+		// The run was shorter than the interval: its outputs are whole without a checkpoint. One that is asked for now would
+		// seal what is becoming visible.
+		if all && !k.storage.begun.Load() && len(k.open) == 0 && !k.adds {
+			k.ending = noToken
+			k.storage.post(k.storage.end)
+			return k.coord.Over(k.now())
+		}
 		actions := k.coord.TaskEnded(k.now(), task)
 		if !all {
-			return actions
-		}
-		if !k.storage.begun.Load() && len(k.open) == 0 { // the run was shorter than the interval: its outputs are whole without a checkpoint
-			k.storage.post(k.storage.end)
 			return actions
 		}
 		return append(actions, k.last("end")...)

@@ -88,7 +88,8 @@ type Sleeper interface {
 type Sink interface {
 	// Write takes rows in the order in which they are to appear.
 	Write(b *vec.Batch) error
-	// Finish makes the output whole and visible: all rows have been written. After an error Finish is not called.
+	// Finish makes the output whole, and visible unless a Commit does: all rows have been written. After an error Finish is
+	// not called.
 	Finish() error
 	// Close releases files. Without a Finish before it, what was written is known to be incomplete.
 	Close() error

@@ -42,7 +42,7 @@ func (s *SinkOperator) Advance(w types.Instant, _ *Out) error {
 	return nil
 }
 
-// Finish makes the output visible.
+// Finish makes the output visible, if the run takes no checkpoints.
 func (s *SinkOperator) Finish(*Out) error {
 	return s.outcome(s.Sink.Finish())
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,7 +15,8 @@ import (
 // A Saver has something to remember over a restart.
 type Saver interface {
 	// Save writes what Load needs. It is called between other calls, must be quick, and emits nothing: small state is
-	// copied, large state goes by Writer.Later. A sink seals what it was given.
+	// copied, large state goes by Writer.Later. A sink seals what it was given; if that fails the run ends. Where anything
+	// else fails only the checkpoint is given up.
 	Save(w *checkpoint.Writer) error
 	// Load is called before any other call, on an instance made with the same arguments: once with what was written in
 	// full, then with each delta in order. The bytes may be damaged.
@@ -236,6 +238,9 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	s.stepped(id)
 	if err := x.save(t, parent); err != nil {
 		x.Err = fmt.Errorf("%s: %w", t.name, err)
+		if _, output := errors.AsType[*OutputError](err); output && !fault.On("lost-output-tolerated") {
+			t.fail = err // what it has not sealed may be lost to it, as after a Write that fails
+		}
 	}
 	x.pause = t.env.Now() - from
 	if x.pending() {

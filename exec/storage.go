@@ -295,4 +295,8 @@ type Committer interface {
 	// nothing. Files that a checkpoint has sealed are what proves after a crash that it was published, until something was
 	// written in the knowledge of that: of those before id it was, and of id itself if settled.
 	Commit(id checkpoint.ID, settled bool) error
+	// Hold is called before the first row of a run that takes checkpoints: Finish then makes nothing visible, only Commit
+	// does. It reports whether the sink adds to what earlier runs have written, which a run that is done again would do twice:
+	// such a run ends with a checkpoint, however short it is.
+	Hold() (adds bool)
 }

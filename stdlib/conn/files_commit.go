@@ -19,6 +19,13 @@ import (
 // grown outputs were flushed, is durable. After a restart the outputs are cut to what the checkpoint knows of, and what
 // it holds is put into them again.
 
+// Hold reports whether rows are added to files that are there.
+func (s *fileSink) Hold() bool {
+	o := s.files[""]
+	s.held = (o == nil || !o.stdout && !o.direct) && !fault.On("unheld")
+	return s.held && s.keep
+}
+
 // Save seals what was written since the last checkpoint.
 func (s *fileSink) Save(w *checkpoint.Writer) error {
 	if o := s.files[""]; o != nil && (o.stdout || o.direct) {
@@ -256,7 +263,10 @@ func (s *fileSink) Commit(id checkpoint.ID, settled bool) error {
 	if fault.On("commit-nothing") {
 		return nil
 	}
-	if id == exec.Ended && s.stage != nil {
+	if id == exec.Ended {
+		if s.stage == nil {
+			return s.show()
+		}
 		if err := s.seal(0); err != nil {
 			return err
 		}

@@ -61,6 +61,7 @@ type fileSink struct {
 	swept  bool           // what a killed run left was removed, or a checkpoint still needs it
 	unlock func()
 	done   bool
+	held   bool // the run takes checkpoints: what is written becomes visible by Commit only
 	// settled is the newest checkpoint of which it is known to be durable that it was published.
 	settled checkpoint.ID
 
@@ -265,7 +266,7 @@ func (s *fileSink) sweepOnce() {
 	}
 }
 
-// Finish gives all files their names. In a run that takes checkpoints the last of them does it.
+// Finish ends all files, and gives them their names if the run takes no checkpoints.
 func (s *fileSink) Finish() error {
 	s.sweepOnce()
 	for _, o := range s.order {
@@ -278,18 +279,23 @@ func (s *fileSink) Finish() error {
 			return err
 		}
 	}
-	if s.stage != nil {
+	if s.stage != nil || s.held {
 		s.mu.Lock()
 		s.done = true
 		s.mu.Unlock()
 		return nil
 	}
+	return s.show()
+}
+
+// show gives all files their names: of a run that came to its end without a checkpoint.
+func (s *fileSink) show() error {
 	for _, o := range s.order {
 		if err := s.publish(o); err != nil {
 			return err
 		}
 	}
-	s.done = true
+	s.done, s.held = true, false
 	if s.parts != nil && !s.keep {
 		if err := s.clearFolder(s.path, s.parts); err != nil {
 			return err
@@ -315,7 +321,7 @@ func (s *fileSink) Close() error {
 	if s.stage != nil {
 		return s.closeStaged()
 	}
-	if !s.done {
+	if !s.done || s.held {
 		s.release()
 		for i := len(s.made) - 1; i >= 0; i-- {
 			s.env.FS.Remove(s.made[i]) // fails where it is not empty, and that is right

@@ -212,12 +212,6 @@ func (s *fileSink) unstage(id checkpoint.ID) error {
 		if err := s.shut(o); err != nil {
 			return err
 		}
-		if o.temp == "" {
-			if err := s.unstageWhole(o, id); err != nil {
-				return outputError(o.name, err)
-			}
-			continue
-		}
 		in := &interval{id: id, file: o.temp}
 		if err := s.unstageFile(o, in); err != nil {
 			return outputError(o.name, err)
@@ -227,29 +221,6 @@ func (s *fileSink) unstage(id checkpoint.ID) error {
 		s.sealed = append(s.sealed, in)
 		s.mu.Unlock()
 	}
-	return nil
-}
-
-// unstageWhole is for an output that was whole before the first checkpoint was asked for: its bytes are in place already.
-func (s *fileSink) unstageWhole(o *outFile, id checkpoint.ID) error {
-	f, err := s.env.FS.Open(o.name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return err
-	}
-	o.size = info.Size()
-	end := make([]byte, min(o.size, glance))
-	if err := readAt(f, end, o.size-int64(len(end)), o.name); err != nil {
-		return err
-	}
-	in := &interval{id: id, applied: true, names: s.folders(o.name), extents: []extent{{out: o, size: o.size, tail: tailSum(end)}}}
-	s.mu.Lock()
-	s.sealed = append(s.sealed, in)
-	s.mu.Unlock()
 	return nil
 }
 

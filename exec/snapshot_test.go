@@ -1,0 +1,43 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+)
+
+// unsealed is a sink that cannot seal what it was given.
+type unsealed struct{ memory }
+
+var errUnsealed = errors.New("no space left")
+
+func (u *unsealed) Save(*checkpoint.Writer) error { return errUnsealed }
+func (u *unsealed) Load(*checkpoint.Reader) error { return nil }
+
+// A sink that cannot seal its rows has perhaps lost them: the run ends, it does not go on to the next checkpoint.
+func TestSealThatFails(t *testing.T) {
+	env, dir := OS(), t.TempDir()
+	u := &unsealed{}
+	src := &Group{Name: "source", Width: 1, Source: countTo(-1, nil)}
+	src.Ports = [][]Link{{{Node: &Node{Name: "sink", Sink: true, New: func(int) (Operator, error) { return &SinkOperator{Sink: u, Stats: env.Stats}, nil }}}}}
+	policy := checkpoint.DefaultPolicy()
+	policy.Interval = int64(time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	j, err := Start(ctx, &Graph{Groups: []*Group{src}}, env, Setup{Checkpoints: &Checkpoints{Policy: policy, First: 1,
+		Open: func() (*checkpoint.Store, error) {
+			s, _, err := checkpoint.Open(env.FS, dir+"/cp", checkpoint.Options{})
+			return s, err
+		},
+		Aborted: func(id checkpoint.ID, _ string) { require.Equal(t, checkpoint.ID(1), id) }}})
+	require.NoError(t, err)
+	err = j.Wait()
+	require.ErrorIs(t, err, errUnsealed)
+	_, output := errors.AsType[*OutputError](err)
+	require.True(t, output)
+}
