@@ -120,7 +120,7 @@ func output(id ID) string { return fmt.Sprintf("output of %d", id) }
 
 // open opens the store on what a crash has left, and checks it.
 func (w *voyage) open() bool {
-	w.o.CheckOutput, w.o.KeepOutput = CheckOutput(w.fs), KeepOutput(w.fs)
+	w.o.CheckOutput, w.o.KeepOutput = CheckOutput(w.fs, ""), KeepOutput(w.fs, "")
 	s, r, err := Open(w.fs, "ckpt", w.o)
 	if !w.check(err) {
 		return false

@@ -32,7 +32,7 @@ type Recovery struct {
 	Fresh  bool      // there was no checkpoint at all, on any branch
 	// LeftOut lists what lies at the end of the log and was never published, as far as something is known about it.
 	LeftOut []LeftOut
-	Damage  []Damage // what is damaged, if Options.From made Open go on nevertheless
+	Damage  []Damage // what is damaged, if Open could go on nevertheless
 }
 
 // LeftOut is the end of a log that recovery did not use: most often the work of a process that was killed.
@@ -65,6 +65,17 @@ func (d Damage) String() string {
 		s += fmt.Sprintf(" (needed by %v)", d.Checkpoints)
 	}
 	return s
+}
+
+// Notes says in words what was left out and what is damaged.
+func (r *Recovery) Notes() (notes []string) {
+	for _, x := range r.LeftOut {
+		notes = append(notes, x.String())
+	}
+	for _, d := range r.Damage {
+		notes = append(notes, d.String())
+	}
+	return notes
 }
 
 // DamageError is the error of Open and Read when durable bytes are damaged.

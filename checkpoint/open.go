@@ -17,8 +17,8 @@ import (
 const lockName = "LOCK"
 
 // Open takes a folder, which is made if it is missing, finds the newest complete checkpoint of its head branch and makes
-// it durable. Errors: *LockedError if another process holds the folder, *DamageError if durable bytes are damaged,
-// *NeedsNewer.
+// it durable. If something is damaged it goes on from Options.From, or from the head if what is damaged leaves no doubt about
+// it. Errors: *LockedError if another process holds the folder, *DamageError if it does leave doubt, *NeedsNewer.
 func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
 	o.defaults()
 	s := &Store{fs: fs, dir: dir, o: o, blocks: newBlocks(fs, dir), idle: map[uint64]ID{}, cut: map[uint64]bool{}}
@@ -28,7 +28,16 @@ func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
 	if err := s.lock(); err != nil {
 		return nil, nil, err
 	}
-	r, err := s.recover()
+	r, err := s.recover(0)
+	if _, damaged := errors.AsType[*DamageError](err); damaged {
+		from := o.From
+		if from == 0 {
+			from = sure(fs, dir)
+		}
+		if from != 0 {
+			r, err = s.recover(from)
+		}
+	}
 	if err != nil {
 		s.release()
 		return nil, nil, err
@@ -83,9 +92,10 @@ func readOwner(fs disk.FS, dir string) (o Owner, ok bool) {
 	return o, o.PID != 0
 }
 
-// recover reads what is there and begins a segment of its own, with all that counts.
-func (s *Store) recover() (*Recovery, error) {
-	f, err := find(s.fs, s.dir, s.o.CheckOutput, s.o.From != 0)
+// recover reads what is there and begins a segment of its own, with all that counts. from, if not 0, becomes the head of a
+// folder that is damaged.
+func (s *Store) recover(from ID) (*Recovery, error) {
+	f, err := find(s.fs, s.dir, s.o.CheckOutput, from != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +109,8 @@ func (s *Store) recover() (*Recovery, error) {
 		return nil, err
 	}
 	r := &Recovery{LeftOut: f.leftOut, Damage: f.damage, Fresh: len(s.st.entries) == 0}
-	if s.o.From != 0 {
-		if err := s.from(s.o.From); err != nil {
+	if from != 0 {
+		if err := s.from(from); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +123,7 @@ func (s *Store) recover() (*Recovery, error) {
 			return nil, err
 		}
 	}
-	s.used = s.o.From != 0 || len(f.leftOut) > 0 || len(f.damage) > 0
+	s.used = from != 0 || len(f.leftOut) > 0 || len(f.damage) > 0
 	epoch := uint64(0)
 	if n := len(f.segments); n > 0 {
 		epoch = f.segments[n-1] >> 20

@@ -147,9 +147,18 @@ func (f *Folder) Verify(progress func(done, total int64)) []Damage {
 	})
 }
 
-// Sure returns the head if what is damaged leaves no doubt that it is the head and that it is whole; 0 if it does not.
-// Open with Options.From then goes on from it.
-func (f *Folder) Sure() ID {
+// sure returns the head of a damaged folder if what is damaged leaves no doubt that it is the head and that it is whole; 0
+// if it does.
+func sure(x disk.FS, dir string) ID {
+	f, err := OpenReader(x, dir)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return f.sure()
+}
+
+func (f *Folder) sure() ID {
 	head := f.found.entries[f.found.head]
 	if head == nil {
 		return 0

@@ -11,9 +11,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// CheckOutput returns what Options.CheckOutput wants for outputs that are files of a file system.
-func CheckOutput(fsys disk.FS) func(Sealed) (bool, error) {
+// CheckOutput returns what Options.CheckOutput wants for outputs that are files of a file system. dir is the directory of the
+// run, to which their paths are relative; "": that of the process. One that is not there is an error.
+func CheckOutput(fsys disk.FS, dir string) func(Sealed) (bool, error) {
 	return func(x Sealed) (bool, error) {
+		if dir != "" {
+			if _, err := fsys.Stat(dir); err != nil {
+				return false, fmt.Errorf("the outputs of the checkpoint cannot be looked at: %w", err)
+			}
+		}
+		x.Path = within(dir, x.Path)
 		if _, err := fsys.Stat(x.Path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -34,9 +41,18 @@ func CheckOutput(fsys disk.FS) func(Sealed) (bool, error) {
 	}
 }
 
-// KeepOutput returns what Options.KeepOutput wants for outputs that are files of a file system.
-func KeepOutput(fsys disk.FS) func(Sealed) error {
+// within returns a path of a run in the directory dir.
+func within(dir, path string) string {
+	if dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// KeepOutput returns what Options.KeepOutput wants for outputs that are files of a file system; dir as for CheckOutput.
+func KeepOutput(fsys disk.FS, dir string) func(Sealed) error {
 	return func(x Sealed) error {
+		x.Path = within(dir, x.Path)
 		f, err := fsys.Edit(x.Path)
 		if err != nil {
 			return fmt.Errorf("opening an output of the checkpoint: %w", err)

@@ -15,7 +15,7 @@ func TestCheckOutput(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Write([]byte("0123456789"))
 	require.NoError(t, err)
-	check := CheckOutput(fs)
+	check := CheckOutput(fs, "")
 	for _, c := range []struct {
 		x    Sealed
 		fits bool
@@ -30,7 +30,7 @@ func TestCheckOutput(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.fits, fits, "%v", c.x)
 		if fits {
-			require.NoError(t, KeepOutput(fs)(c.x))
+			require.NoError(t, KeepOutput(fs, "")(c.x))
 		}
 	}
 }

@@ -26,8 +26,8 @@ type Options struct {
 	// 0: 1 MiB; negative: none.
 	RoomBytes int64
 
-	// From makes this checkpoint the head before anything else, as Rollback does; 0: the head stays. With From, damage
-	// elsewhere in the folder does not keep it from being opened.
+	// From is the checkpoint to go on from if something in the folder is damaged: it becomes the head, as by Rollback. 0: the
+	// head, if there is no doubt about it.
 	From ID
 	// CheckOutput reports whether a range of an output holds the bytes that were sealed. It is asked for the newest checkpoint
 	// only if it is not known that its publishing ended; if a range does not fit, it did not, and the checkpoint is left

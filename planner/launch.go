@@ -109,12 +109,16 @@ func (c *Compiled) Look(name, text string, lib *stdlib.Catalog, env *exec.Env, o
 	if _, err := env.FS.Stat(l.Dir); err != nil {
 		return l, nil
 	}
-	l.store, _, err = checkpoint.Open(env.FS, l.Dir, c.storeOptions(env, o))
+	so := c.storeOptions(env, o)
+	if so.From, err = l.find(env, o.From); err != nil {
+		return nil, err
+	}
+	l.store, _, err = checkpoint.Open(env.FS, l.Dir, so)
 	return l, err
 }
 
 func (c *Compiled) storeOptions(env *exec.Env, o Launch) checkpoint.Options {
-	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS), KeepOutput: checkpoint.KeepOutput(env.FS), Owner: o.Owner}
+	so := checkpoint.Options{CheckOutput: checkpoint.CheckOutput(env.FS, ""), KeepOutput: checkpoint.KeepOutput(env.FS, ""), Owner: o.Owner}
 	if n, ok := c.Script.Set["checkpoint.keep"].(int64); ok {
 		so.Keep = int(n)
 	}
@@ -192,24 +196,12 @@ func (l *Launched) prepare(env *exec.Env, so checkpoint.Options, first checkpoin
 
 // open opens the folder of an earlier run and finds what to go on from.
 func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launch, so checkpoint.Options) (checkpoint.ID, error) {
-	from := checkpoint.ID(0)
-	if o.From != "" {
-		var err error
-		if from, err = l.find(env, o.From); err != nil {
-			return 0, err
-		}
+	from, err := l.find(env, o.From)
+	if err != nil {
+		return 0, err
 	}
+	so.From = from
 	store, rec, err := checkpoint.Open(env.FS, l.Dir, so)
-	var damaged *checkpoint.DamageError
-	if errors.As(err, &damaged) {
-		if so.From = from; from == 0 {
-			so.From = l.sure(env)
-		}
-		if so.From == 0 {
-			return 0, err
-		}
-		store, rec, err = checkpoint.Open(env.FS, l.Dir, so)
-	}
 	if err != nil {
 		return 0, err
 	}
@@ -225,12 +217,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 			return 0, err
 		}
 	}
-	for _, x := range rec.LeftOut {
-		l.Notes = append(l.Notes, x.String())
-	}
-	for _, d := range rec.Damage {
-		l.Notes = append(l.Notes, d.String())
-	}
+	l.Notes = append(l.Notes, rec.Notes()...)
 	m := rec.Newest
 	switch {
 	case m == nil:
@@ -288,18 +275,11 @@ func infoOf(s *checkpoint.Store, id checkpoint.ID) checkpoint.Info {
 	return checkpoint.Info{}
 }
 
-// sure returns the checkpoint to go on from if what is damaged leaves no doubt about it, else 0.
-func (l *Launched) sure(env *exec.Env) checkpoint.ID {
-	f, err := checkpoint.OpenReader(env.FS, l.Dir)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	return f.Sure()
-}
-
-// find returns the id of a checkpoint that is given as number, name or -N.
+// find returns the id of a checkpoint that is given as number, name or -N; 0 if none is given.
 func (l *Launched) find(env *exec.Env, text string) (checkpoint.ID, error) {
+	if text == "" {
+		return 0, nil
+	}
 	f, err := checkpoint.OpenReader(env.FS, l.Dir)
 	if err != nil {
 		return 0, err

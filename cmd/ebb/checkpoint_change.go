@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -64,14 +66,15 @@ func checkpointDelete() *cobra.Command {
 				}
 				ids = append(ids, i.ID)
 			}
-			return deleteIDs(args[0], ids)
+			return deleteIDs(f, ids)
 		},
 	}
 }
 
 // deleteIDs deletes checkpoints, or asks the job that holds the folder to.
-func deleteIDs(dir string, ids []checkpoint.ID) error {
-	return amend(dir, "ebb checkpoint delete", func() error {
+func deleteIDs(f *inspect.Folder, ids []checkpoint.ID) error {
+	dir := f.Dir
+	return amend(f, "ebb checkpoint delete", func() error {
 		for _, id := range ids {
 			if err := checkpoint.RequestDelete(disk.OS{}, dir, id); err != nil {
 				return err
@@ -91,8 +94,8 @@ func deleteIDs(dir string, ids []checkpoint.ID) error {
 }
 
 // amend changes a folder, or asks the job that holds it to.
-func amend(dir, what string, ask func() error, do func(*checkpoint.Store) error) error {
-	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: checkpoint.ThisProcess(0, what), Keep: keepAll})
+func amend(f *inspect.Folder, what string, ask func() error, do func(*checkpoint.Store) error) error {
+	s, err := openStore(f, what, 0)
 	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
 		if err := ask(); err != nil {
 			return &status{exitOutput, err}
@@ -100,16 +103,41 @@ func amend(dir, what string, ask func() error, do func(*checkpoint.Store) error)
 		return nil
 	}
 	if err != nil {
-		return &status{exitFailed, fmt.Errorf("cannot open the checkpoints in %s: %w", dir, err)}
+		return &status{exitFailed, err}
 	}
 	if err := do(s); err != nil {
 		s.Close()
 		return &status{exitOutput, err}
 	}
 	if err := errors.Join(s.Tidy(), s.Close()); err != nil {
-		return &status{exitOutput, fmt.Errorf("cannot clean up in %s: %w", dir, err)}
+		return &status{exitOutput, fmt.Errorf("cannot clean up in %s: %w", f.Dir, err)}
 	}
 	return nil
+}
+
+// openStore takes a folder as a run would, and says what that leaves out. from, if not 0, is where to go on if something is
+// damaged.
+func openStore(f *inspect.Folder, what string, from checkpoint.ID) (*checkpoint.Store, error) {
+	runs := "" // where its outputs are
+	for _, i := range slices.Backward(f.All) {
+		if m, err := f.Manifest(i.ID); err == nil {
+			runs = m.Dir
+			break
+		}
+	}
+	dir, err := filepath.Abs(f.Dir) // a rollback goes where the run was
+	if err != nil {
+		return nil, err
+	}
+	s, r, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: checkpoint.ThisProcess(0, what), Keep: keepAll, From: from,
+		CheckOutput: checkpoint.CheckOutput(disk.OS{}, runs), KeepOutput: checkpoint.KeepOutput(disk.OS{}, runs)})
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the checkpoints in %s: %w", f.Dir, err)
+	}
+	for _, l := range r.LeftOut { // what is damaged has been said
+		fmt.Fprintln(os.Stderr, "ebb: "+l.String())
+	}
+	return s, nil
 }
 
 // keepAll: a command that changes one thing leaves the rest to the job's own rule.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/repl/inspect"
 )
 
 func checkpointName() *cobra.Command {
@@ -33,18 +34,19 @@ func checkpointName() *cobra.Command {
 					return &status{exitFailed, err}
 				}
 			}
-			return nameID(args[0], i.ID, name)
+			return nameID(f, i.ID, name)
 		},
 	}
 }
 
 // nameID names a checkpoint, or asks the job that holds the folder to.
-func nameID(dir string, id checkpoint.ID, name string) error {
+func nameID(f *inspect.Folder, id checkpoint.ID, name string) error {
+	dir := f.Dir
 	said := fmt.Sprintf("checkpoint %d %s", id, name)
 	if name == "" {
 		said = fmt.Sprintf("checkpoint %d no more by a name", id)
 	}
-	return amend(dir, "ebb checkpoint name", func() error {
+	return amend(f, "ebb checkpoint name", func() error {
 		if err := checkpoint.RequestName(disk.OS{}, dir, id, name); err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebb-lang/ebb/checkpoint"
-	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
@@ -27,20 +26,16 @@ func checkpointRollback() *cobra.Command {
 		Args:              checkpointArgs(1, 1, "a checkpoint folder and a checkpoint"),
 		ValidArgsFunction: checkpointWords,
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(args[0]) // outputs are relative to the run's directory
-			if err != nil {
-				return err
-			}
 			f, err := openFolder(args[0]) // says what is wrong with it, changes nothing
 			if err != nil {
 				return err
 			}
+			defer f.Close()
 			i, err := f.Find(word(args, 1))
-			f.Close()
 			if err != nil {
 				return inspected(err)
 			}
-			r, err := openRollback(args[0], dir)
+			r, err := openRollback(f, i.ID)
 			if err != nil {
 				return err
 			}
@@ -57,16 +52,16 @@ type rollback struct {
 	store *checkpoint.Store
 }
 
-func openRollback(name, dir string) (*rollback, error) {
+func openRollback(f *inspect.Folder, id checkpoint.ID) (*rollback, error) {
 	here, _ := os.Getwd()
-	s, _, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: checkpoint.ThisProcess(0, "ebb checkpoint rollback"), Keep: keepAll})
+	s, err := openStore(f, "ebb checkpoint rollback", id)
 	if locked, ok := errors.AsType[*checkpoint.LockedError](err); ok {
 		return nil, &status{exitFailed, fmt.Errorf("%w; a signal (Ctrl-C) stops a job with a last checkpoint", locked)}
 	}
 	if err != nil {
-		return nil, &status{exitFailed, fmt.Errorf("cannot open the checkpoints in %s: %w", name, err)}
+		return nil, &status{exitFailed, err}
 	}
-	return &rollback{name, here, s}, nil
+	return &rollback{f.Dir, here, s}, nil
 }
 
 // to makes checkpoint id the head, and the outputs what they were at it.

@@ -52,7 +52,7 @@ func ebbDir(t testing.TB) string {
 
 // TestStories runs the command lines of testdata/*.txtar. `exits CODE COMMAND…` is `exec` with the exit status that is
 // expected; `damage DIR ID` damages a state that only that
-// checkpoint needs.
+// checkpoint needs, `damage DIR ID manifest` its manifest and all copies of that.
 func TestStories(t *testing.T) {
 	if testing.Short() { // as `make race` runs it
 		t.Skip("stories start programs that have no race detector")
@@ -66,12 +66,10 @@ func TestStories(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"damage": func(ts *testscript.TestScript, not bool, args []string) {
-				if not || len(args) != 2 {
-					ts.Fatalf("usage: damage DIR ID")
+				if not || len(args) < 2 || len(args) > 3 || len(args) == 3 && args[2] != "manifest" {
+					ts.Fatalf("usage: damage DIR ID [manifest]")
 				}
-				id, err := strconv.ParseUint(args[1], 10, 64)
-				ts.Check(err)
-				ts.Check(damage(ts.MkAbs(args[0]), checkpoint.ID(id)))
+				ts.Check(damage(ts.MkAbs(args[0]), args[1], len(args) == 3))
 			},
 			"exits": func(ts *testscript.TestScript, not bool, args []string) {
 				if not || len(args) < 2 {
@@ -94,16 +92,23 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// damage turns a byte of the first state of a checkpoint.
-func damage(dir string, id checkpoint.ID) error {
+// damage turns a byte of the first state of a checkpoint, or of its manifest.
+func damage(dir, word string, manifest bool) error {
 	f, err := checkpoint.OpenReader(disk.OS{}, dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	m, err := f.Manifest(id)
+	i, err := checkpoint.Find(f.List(), word)
 	if err != nil {
 		return err
+	}
+	m, err := f.Manifest(i.ID)
+	if err != nil {
+		return err
+	}
+	if manifest {
+		return damageManifest(dir, m)
 	}
 	path := filepath.Join(dir, "0001-000.seg")
 	data, err := os.ReadFile(path)
@@ -112,6 +117,36 @@ func damage(dir string, id checkpoint.ID) error {
 	}
 	data[m.Tasks[0].Nodes[0].Blocks[0].Offset+50] ^= 0xff
 	return os.WriteFile(path, data, 0o666)
+}
+
+func damageManifest(dir string, m *checkpoint.Manifest) error {
+	m.Name = "" // that comes from elsewhere
+	text, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if i := bytes.Index(data, text); i >= 0 {
+			data[i+len(text)/2] ^= 0xff
+			found = true
+			if err := os.WriteFile(path, data, 0o666); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		return errors.New("there is no such manifest")
+	}
+	return nil
 }
 
 // binaryFiles writes the inputs that cannot stand in a text: random.bin, wide.csv (UTF-16), cut.csv.gz (its end is

@@ -296,7 +296,7 @@ func durable(fs *disk.Sim, rng *rand.Rand, dir string, id checkpoint.ID, use fun
 	if err != nil {
 		return fmt.Errorf("I6: a loss of power would lose checkpoint %d: %w", id, err)
 	}
-	check := checkpoint.CheckOutput(left)
+	check := checkpoint.CheckOutput(left, "")
 	for _, o := range m.Outputs {
 		fits, err := check(o)
 		if err == nil && !fits {
