@@ -155,16 +155,20 @@ func (f *csvFormat) first(path string, head []byte, final bool) (names []string,
 	if !whole {
 		return nil, 0, errShort
 	}
+	what, all := "the header", f.header
+	if !f.header {
+		what, all = "the first row", final && end == len(head)
+	}
 	if why != "" {
-		return nil, 0, fmt.Errorf("%s: the header: %s", path, why)
+		return nil, 0, fmt.Errorf("%s: %s: %s", path, what, why)
 	}
 	for i := range s.spans {
 		text, quoted := s.text(head, i)
 		n := string(text)
 		if !quoted {
 			n = strings.TrimSpace(n)
-			if f.header && strings.Contains(n, "\r") { // else the whole file would be its header
-				return nil, 0, fmt.Errorf("%s: the header has a carriage return without a newline: lines end in \\n or \\r\\n; convert the file first: tr '\\r' '\\n'", path)
+			if all && strings.Contains(n, "\r") { // else the whole file would be one row
+				return nil, 0, fmt.Errorf("%s: %s has a carriage return without a newline: lines end in \\n or \\r\\n; convert the file first: tr '\\r' '\\n'", path, what)
 			}
 		}
 		if n == "" {

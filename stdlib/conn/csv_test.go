@@ -246,6 +246,8 @@ func TestCSVDialects(t *testing.T) {
 		{"a,b,a\n", nil, "a.csv: the header has the column a twice (fields 1 and 3); rename one, or read with header: false"},
 		{"a\n1\n", map[string]any{"header": false}, "a.csv has 1 column, the schema names 2: a, b"},
 		{"a,\"b\n", nil, "a.csv: the header: the quote that opens field 2 is never closed"},
+		{"a,\"b\n", map[string]any{"header": false}, "a.csv: the first row: the quote that opens field 2 is never closed"},
+		{"a,b\rc,d\r", map[string]any{"header": false}, "a.csv: the first row has a carriage return without a newline: lines end in \\n or \\r\\n; convert the file first: tr '\\r' '\\n'"},
 		{"\xff\xfea\x00", nil, "a.csv is UTF-16 text; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"},
 		{"a,b\n", map[string]any{"delimiter": ",,"}, `delimiter must be one ASCII character, not ",,"`},
 		{"a,b\n", map[string]any{"quote": ","}, `delimiter ',', quote ',' and comments '\x00' must differ`},
