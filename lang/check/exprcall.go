@@ -192,7 +192,9 @@ func (t *typer) badArguments(n ast.Node, name string, sigs []*types.Sig, nodes [
 			kinds = append(kinds, "`"+d+"`")
 		}
 	}
-	if len(fit) == 1 {
+	if converts := fit[0].Result.Kind; converts == args[bad].Type.Kind && (name == converts.String() || name == "date") {
+		help = fmt.Sprintf("`%s` is %s already: write it without `%s`", t.written(nodes[bad]), describe(fit[0].Result), name)
+	} else if len(fit) == 1 {
 		if c := convertRemedy(t.written(nodes[bad]), t.operand(nodes[bad]), args[bad].Type, fit[0].Params[min(bad, len(fit[0].Params)-1)]); c != "" {
 			help = c
 		}
