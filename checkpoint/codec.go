@@ -29,6 +29,7 @@ type Writer struct {
 	parts   []*part // what stands before buf
 	size    int     // bytes in parts; Fits asks often, and there may be thousands of parts
 	pending int     // those of the deferred parts that are done
+	later   int     // bytes that deferred parts have announced
 	rest    []byte  // memory of a piece that small parts have left over
 	flush   []func() error
 	sealed  []Sealed
@@ -154,10 +155,14 @@ func (w *Writer) Len() int {
 // Fits reports whether n more bytes may be written at once.
 func (w *Writer) Fits(n int) bool { return w.Len()+n <= w.AtOnce }
 
-// Later defers a large part, which takes its place between what was written before and what will be: f is called by the
-// task between its steps until it returns false, and writes about Piece bytes a call to the writer that it is given. It
-// must write the state as it was when Later was called, or nothing more once Aborted.
-func (w *Writer) Later(f func(*Writer) (more bool)) {
+// Weight returns about how many bytes were written or deferred, before anything of the latter is done.
+func (w *Writer) Weight() int { return w.Len() + w.later }
+
+// Later defers a large part of about so many bytes, which takes its place between what was written before and what will be:
+// f is called by the task between its steps until it returns false, and writes about Piece bytes a call to the writer that
+// it is given. It must write the state as it was when Later was called, or nothing more once Aborted.
+func (w *Writer) Later(size int, f func(*Writer) (more bool)) {
+	w.later += size
 	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f, deferred: true})
 	w.size += len(w.buf)
 	w.buf = nil

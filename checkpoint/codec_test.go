@@ -10,12 +10,13 @@ import (
 func TestLaterPartsSeal(t *testing.T) {
 	w := NewWriter(1, 0)
 	w.String("a")
-	w.Later(func(w *Writer) bool {
+	w.Later(2, func(w *Writer) bool {
 		w.String("b")
 		w.Seal(Sealed{Path: "x"}, func() error { return nil })
 		return false
 	})
 	w.String("c")
+	require.Equal(t, 6, w.Weight(), "what is deferred counts as it was announced")
 	for w.Pending() {
 		w.Continue()
 	}
@@ -33,7 +34,7 @@ func TestSmallPartsShareMemory(t *testing.T) {
 	w.Room = &Room{}
 	const parts = 3000
 	for i := range parts {
-		w.Later(func(w *Writer) bool {
+		w.Later(101, func(w *Writer) bool {
 			w.Uint(uint64(i))
 			w.Bytes(make([]byte, 100))
 			return false

@@ -21,7 +21,7 @@ var _ = command(Command{
 		var jobs [2]*sessionJob
 		for k := range jobs {
 			var err error
-			if jobs[k], err = s.job(&Args{Flags: map[string]string{"-j": a.Arg(k)}}); err != nil {
+			if jobs[k], err = s.called(a.Arg(k)); err != nil {
 				return err
 			}
 		}
@@ -37,11 +37,7 @@ const mostDiffering = 20
 
 // compare compares outputs of the same place in two jobs.
 func (s *Session) compare(jobs [2]*sessionJob) error {
-	for k, j := range jobs {
-		if !j.State().Over() {
-			s.Screen.Note(fmt.Sprintf("%s has read %s so far; rows may be missing from the one that lags", j, plural(jobs[k].Totals().RowsIn, "row")))
-		}
-	}
+	s.lagging(jobs)
 	var pairs [][2]string
 	for _, x := range jobs[0].outputs {
 		for _, y := range jobs[1].outputs {
@@ -69,6 +65,21 @@ func (s *Session) compare(jobs [2]*sessionJob) error {
 	}
 	_, err := fmt.Fprintf(s.Screen, "%s and %s have written the same rows\n", jobs[0], jobs[1])
 	return err
+}
+
+// lagging says what may be missing because a job still runs.
+func (s *Session) lagging(jobs [2]*sessionJob) {
+	var read [2]int64
+	for k, j := range jobs {
+		t := j.Totals()
+		read[k] = t.RowsIn
+		if waiting := t.RowsOut - t.Committed; waiting > 0 && j.Folder() != "" && !j.State().Over() {
+			s.Screen.Note(fmt.Sprintf("%s has yet to commit %s, which are not compared: .checkpoint -j %s", j, plural(waiting, "row"), j.called))
+		}
+	}
+	if read[0] != read[1] && (!jobs[0].State().Over() || !jobs[1].State().Over()) {
+		s.Screen.Note(fmt.Sprintf("%s has read %s, %s %s: the one that lags has not come to the last rows", jobs[0], plural(read[0], "row"), jobs[1], count(read[1])))
+	}
 }
 
 // plainOutput is the path of an output as the job had it that a fork comes from.

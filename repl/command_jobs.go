@@ -8,14 +8,20 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
 )
 
 var _ = command(Command{
-	Name: "jobs", Group: "jobs",
-	Summary: "list the jobs: rows, rates, watermark, late rows, errors, state, last checkpoint",
-	Text:    "Rates are those of the last three seconds; of a job that has ended, those of its last run. Rows are counted over restarts.",
-	Run: func(s *Session, _ *Args) error {
+	Name: "jobs", Args: "[JOB]", Group: "jobs", Most: 1,
+	Summary: "list the jobs: rows, rates, watermark, late rows, errors, state, last checkpoint; with JOB also its stages",
+	Text: "Rates are those of the last three seconds; of a job that has ended, those of its last run. Rows are counted over restarts, those of stages since the run began. " +
+		"Rows in flight wait before the stage; many of them say that it is the slow one. State is what the stage holds now, as a checkpoint would save it.",
+	Complete: func(s *Session, _ []string) []string { return s.jobNames() },
+	Run: func(s *Session, a *Args) error {
+		if name := a.Arg(0); name != "" {
+			return s.showJob(name)
+		}
 		if len(s.jobs) == 0 {
 			s.Screen.Note("there is no job; .run starts the pipelines that write `into` something")
 			return nil
@@ -29,6 +35,18 @@ var _ = command(Command{
 		return nil
 	},
 })
+
+// showJob shows how a job and its stages stand.
+func (s *Session) showJob(name string) error {
+	j, err := s.called(name)
+	if err != nil {
+		return err
+	}
+	if err := j.write(s.Screen); err != nil {
+		return err
+	}
+	return inspect.PrintStages(s.printer(), j.Stages(), j.weigh().bytes)
+}
 
 // write writes how a job stands.
 func (j *sessionJob) write(w io.Writer) error {

@@ -48,10 +48,14 @@ func (s *Session) job(a *Args) (*sessionJob, error) {
 	if len(s.jobs) == 0 {
 		return nil, errors.New("there is no job; .run starts the pipelines of the session that write `into` something")
 	}
-	name, given := a.Flags["-j"]
-	if !given {
-		return s.jobs[len(s.jobs)-1], nil
+	if name, given := a.Flags["-j"]; given {
+		return s.called(name)
 	}
+	return s.jobs[len(s.jobs)-1], nil
+}
+
+// called returns the job of a number or a name.
+func (s *Session) called(name string) (*sessionJob, error) {
 	var names []string
 	for _, j := range s.jobs {
 		if j.called == name || strconv.Itoa(j.number) == name {

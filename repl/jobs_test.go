@@ -116,7 +116,7 @@ const (
 func TestRun(t *testing.T) {
 	b := newBench(t)
 	require.Contains(t, b.refused(".run"), "nothing is written: a pipeline that ends in")
-	require.Contains(t, b.refused(".jobs now"), "usage: .jobs")
+	require.Contains(t, b.refused(".jobs now"), "there is no job now")
 	require.Contains(t, b.do(".jobs"), "there is no job; .run starts")
 	require.Contains(t, b.refused(".stop"), "there is no job; .run starts")
 	require.Contains(t, b.refused(".run --fresh --from 1"), "usage: .run")

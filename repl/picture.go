@@ -8,7 +8,6 @@ import (
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
-	"github.com/ebb-lang/ebb/repl/inspect"
 )
 
 // picture is a plan with what is known of the job that runs it.
@@ -18,14 +17,6 @@ type picture struct {
 	text  string      // of the script
 	facts [][2]string // of the job
 	notes planner.Notes
-	last  *checkpointed
-}
-
-// checkpointed is what the last checkpoint of a job held, by stage.
-type checkpointed struct {
-	id    uint64
-	rows  map[string]int64
-	bytes map[string]int64
 }
 
 // picture draws the job of -j or the newest one; without a job, the script of the session.
@@ -63,26 +54,33 @@ func (s *Session) picture(a *Args) (*picture, error) {
 	fact("watermark", "%s", instant(t.Watermark))
 	if t.Checkpoint != 0 {
 		fact("checkpoint", "%d, %s ago, state %s, in %s", t.Checkpoint, span(time.Since(time.Unix(0, t.Checkpointed))), size(t.StateBytes), j.Folder())
-		p.last = held(j.Folder())
 	}
 	fact("drawn", "%s", time.Now().UTC().Format("2006-01-02 15:04:05 MST"))
 	counts := map[string]exec.StageCount{}
 	for _, c := range j.Stages() {
 		counts[c.ID] = c
 	}
+	state := j.weigh()
 	p.notes = func(stage string) (out []string) {
 		if c, ok := counts[stage]; ok {
 			line := fmt.Sprintf("%s in, %s out", plural(c.In, "row"), count(c.Out))
-			if c.In == 0 && c.Out > 0 { // a source
+			if c.Source {
 				line = plural(c.Out, "row") + " out"
 			}
 			if c.W != types.MinInstant && c.W != types.MaxInstant {
 				line += ", watermark " + instant(c.W)
 			}
+			if c.Waiting > 0 {
+				line += ", " + plural(c.Waiting, "row") + " in flight to it"
+			}
 			out = append(out, line)
 		}
-		if p.last != nil && (p.last.rows[stage] != 0 || p.last.bytes[stage] != 0) {
-			out = append(out, fmt.Sprintf("state: %s (checkpoint %d)", size(p.last.bytes[stage]), p.last.id))
+		if n := state.bytes[stage]; n > 0 {
+			of := ""
+			if state.saved > 0 {
+				of = fmt.Sprintf(" (checkpoint %d)", state.saved)
+			}
+			out = append(out, "state: "+size(n)+of)
 		}
 		return out
 	}
@@ -100,27 +98,6 @@ func (s *Session) draw(a *Args, head string, text func(*picture) string) error {
 	}
 	s.Screen.Note(p.title + " is drawn in " + a.Arg(0))
 	return nil
-}
-
-// held reads what the newest checkpoint of a folder held; nil if it cannot be read.
-func held(dir string) *checkpointed {
-	f, err := inspect.Open(dir)
-	if err != nil || len(f.All) == 0 {
-		return nil
-	}
-	defer f.Close()
-	m, err := f.Manifest(f.All[len(f.All)-1].ID)
-	if err != nil {
-		return nil
-	}
-	x := &checkpointed{uint64(m.ID), map[string]int64{}, map[string]int64{}}
-	for _, t := range m.Tasks {
-		for _, n := range t.Nodes {
-			x.rows[n.ID] += n.Rows
-			x.bytes[n.ID] += n.Bytes
-		}
-	}
-	return x
 }
 
 // page is the picture as a page of HTML that needs nothing else: no network, no script.

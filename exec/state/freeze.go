@@ -123,7 +123,10 @@ func (k *tracker) freeze(w *checkpoint.Writer, blocks [][]byte, units int, set v
 	}
 	k.dirty = vec.NewBitmap(units)
 	k.scans = append(k.scans, s)
-	w.Later(s.write)
+	if set != nil {
+		units = set.Count()
+	}
+	w.Later(units*k.size, s.write)
 }
 
 // scan is a freeze that is being written.

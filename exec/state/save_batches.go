@@ -34,7 +34,7 @@ func SaveBatches(w *checkpoint.Writer, batches []*vec.Batch) {
 	}
 	if !w.Fits(size) {
 		batches = slices.Clone(batches) // the caller goes on with its own
-		w.Later(write)
+		w.Later(size, write)
 		return
 	}
 	for write(w) {

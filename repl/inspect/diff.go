@@ -167,7 +167,8 @@ var diffFields = []field{{"what", types.String, nil}, {"name", types.String, nil
 
 func orNothing(v any) string { return fmt.Sprint(v) }
 
-// PrintDiff prints a line for each state, edge and counter.
+// PrintDiff prints a line for each state, source, edge, counter and output; for people those only whose numbers differ, of
+// states and sources all.
 func (f *Folder) PrintDiff(p *Printer, ms [2]*checkpoint.Manifest) error {
 	looks, err := f.looks(ms)
 	if err != nil {
@@ -191,6 +192,11 @@ func (f *Folder) PrintDiff(p *Printer, ms [2]*checkpoint.Manifest) error {
 		d := differ(both[0], both[1])
 		rows = append(rows, []any{"state", id, d.counts[0], d.counts[1], d.added, d.removed, d.changed})
 	}
+	number := func(what, name string, n [2]int64) {
+		if n[0] != n[1] || !p.people() {
+			rows = append(rows, []any{what, name, n[0], n[1], nil, nil, nil})
+		}
+	}
 	lib := stdlib.New()
 	for _, s := range planner.CompareSources(planner.SourcePositions(ms[0], f.Read, lib), planner.SourcePositions(ms[1], f.Read, lib)) {
 		rows = append(rows, []any{"rows read", s.Stage, s.From.Rows, s.To.Rows, nil, nil, nil})
@@ -208,7 +214,7 @@ func (f *Folder) PrintDiff(p *Printer, ms [2]*checkpoint.Manifest) error {
 				}
 			}
 		}
-		rows = append(rows, []any{"in flight", edge, n[0], n[1], nil, nil, nil})
+		number("in flight", edge, n)
 	}
 	for _, name := range names(ms, func(m *checkpoint.Manifest, add func(string)) {
 		for s := range m.Stats {
@@ -217,22 +223,10 @@ func (f *Folder) PrintDiff(p *Printer, ms [2]*checkpoint.Manifest) error {
 			}
 		}
 	}) {
-		rows = append(rows, []any{"counter", name, ms[0].Stats[name], ms[1].Stats[name], nil, nil, nil})
+		number("counter", name, [2]int64{ms[0].Stats[name], ms[1].Stats[name]})
 	}
-	for _, path := range names(ms, func(m *checkpoint.Manifest, add func(string)) {
-		for _, o := range m.Outputs {
-			add(o.Path)
-		}
-	}) {
-		var n [2]int64
-		for k, m := range ms {
-			for _, o := range m.Outputs {
-				if o.Path == path {
-					n[k] = max(n[k], o.Offset+o.Length)
-				}
-			}
-		}
-		rows = append(rows, []any{"output bytes", path, n[0], n[1], nil, nil, nil})
+	for _, o := range f.outputsOf(ms) {
+		number("output bytes", o.path, o.sizes)
 	}
 	return p.list(diffFields, rows)
 }

@@ -2,8 +2,10 @@ package inspect
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
@@ -60,4 +62,35 @@ func (l *look) outputSizes() (sizes map[string]int64, still bool, err error) {
 		sizes[path] = n - o.Cut
 	}
 	return sizes, still, nil
+}
+
+// outputAt is how many bytes an output had at two checkpoints.
+type outputAt struct {
+	path  string // as the script's folder sees it
+	sizes [2]int64
+}
+
+// outputsOf returns the outputs of two checkpoints by path; those that are not there any more are left out.
+func (f *Folder) outputsOf(ms [2]*checkpoint.Manifest) (out []outputAt) {
+	at := map[string]*outputAt{}
+	for k, m := range ms {
+		sizes, err := f.OutputSizes(m)
+		if err != nil {
+			continue
+		}
+		for path, n := range sizes {
+			if at[path] == nil {
+				at[path] = &outputAt{path: path}
+			}
+			at[path].sizes[k] = n
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(at)) {
+		o := at[path]
+		if rel, err := filepath.Rel(ms[1].Dir, path); err == nil && filepath.IsLocal(rel) {
+			o.path = rel
+		}
+		out = append(out, *o)
+	}
+	return out
 }

@@ -66,17 +66,16 @@ func (p *Printer) list(fields []field, rows [][]any) error {
 		for i, f := range fields {
 			if f.show != nil {
 				s.Fields[i].Type = types.T(types.String)
-				rows = shown(rows, i, f.show)
+				rows = shown(rows, i, f.show, len(f.name))
 			}
 		}
 	}
 	return p.rows(s, vec.FromRows(s, rows))
 }
 
-// shown returns rows with column i as text for people, numbers to the right.
-func shown(rows [][]any, i int, show func(any) string) [][]any {
+// shown returns rows with column i as text for people, numbers to the right, also below a name that is wider than they are.
+func shown(rows [][]any, i int, show func(any) string, width int) [][]any {
 	out := make([][]any, len(rows))
-	width := 0
 	for k, r := range rows {
 		text := ""
 		if r[i] != nil {

@@ -15,6 +15,7 @@ type Totals struct {
 	Late, LateDropped, Errors int64
 	Watermark                 types.Instant // of the slowest stage that looked last
 	StateBytes                int64         // at the last checkpoint
+	Committed                 int64         // rows out up to it
 	FlightRows                int64         // now
 	Checkpoint                checkpoint.ID // the last one, or the one that the run went on from; 0: none yet
 	Checkpointed              int64         // when, nanoseconds since 1970 UTC
@@ -34,13 +35,16 @@ func (j *Job) Totals() Totals {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	m := r.launched.From
 	if n := len(j.taken); n > 0 {
-		t.StateBytes = j.taken[n-1].StateBytes
-	} else if m := r.launched.From; m != nil {
-		t.StateBytes = m.StateBytes
-		if t.Checkpoint == 0 {
-			t.Checkpoint, t.Checkpointed = m.ID, m.Durable
-		}
+		m = j.taken[n-1]
+	}
+	if m == nil {
+		return t
+	}
+	t.StateBytes, t.Committed = m.StateBytes, m.Stats["rows_out"]
+	if t.Checkpoint == 0 {
+		t.Checkpoint, t.Checkpointed = m.ID, m.Durable
 	}
 	return t
 }

@@ -86,7 +86,7 @@ func (s *fileSink) sealFile(in *interval, w *checkpoint.Writer) {
 		return
 	}
 	sum, at, buf := xxh3.New(), int64(0), []byte(nil)
-	w.Later(func(*checkpoint.Writer) bool { // which takes bytes only: what is sealed is told to w
+	w.Later(0, func(*checkpoint.Writer) bool { // which takes bytes only: what is sealed is told to w
 		if w.Aborted() {
 			return false
 		}
