@@ -23,6 +23,7 @@ type feed struct {
 	read  int64
 	until *Until // nil: as many as there are
 	cut   bool   // there were more
+	told  bool   // what until knows of event time was told
 
 	watch Watch // nil: nobody watches
 	line  *Line
@@ -32,6 +33,7 @@ type feed struct {
 type Until struct {
 	Rows int64         // that it has emitted then, as a checkpoint counts them
 	W    types.Instant // how far event time has come then, as far as that is known
+	Idle bool          // whether it has nothing to say about event time then
 }
 
 // fed is an item with the port it was emitted to; of a signal, allPorts.
@@ -43,7 +45,7 @@ type fed struct {
 const allPorts = -1
 
 func (f *feed) push(port int, it Item) {
-	if f.cut {
+	if f.cut || f.until != nil && f.ahead(it) {
 		return
 	}
 	if it.Kind == Rows && f.read >= 0 {
@@ -72,15 +74,26 @@ func (f *feed) held() bool {
 	return f.cut
 }
 
+// ahead reports whether an item says of event time what the source had not said at the checkpoint that it reads up to: that it
+// waits takes other times here than it took there.
+func (f *feed) ahead(it Item) bool {
+	return it.Kind == WentIdle && f.atUntil() || it.Kind == Watermark && f.until.W != types.MinInstant && it.W > f.until.W
+}
+
 // atUntil reports whether the source has given what it was to give.
 func (f *feed) atUntil() bool { return f.until != nil && f.read >= f.until.Rows }
 
 // tell tells, once, what is known of event time after the rows that the source was to give.
 func (f *feed) tell() {
-	if f.until != nil && f.until.W != types.MinInstant {
-		w := f.until.W
-		f.until.W = types.MinInstant
+	if f.until == nil || f.told {
+		return
+	}
+	f.told = true
+	if w := f.until.W; w != types.MinInstant {
 		f.items = append(f.items, fed{allPorts, Item{Kind: Watermark, W: w, N: f.chunk}})
+	}
+	if f.until.Idle {
+		f.items = append(f.items, fed{allPorts, Item{Kind: WentIdle, N: f.chunk}})
 	}
 }
 

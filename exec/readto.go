@@ -40,6 +40,11 @@ func (x *Restore) ReadTo(g *Graph, from *checkpoint.Manifest) (func(group string
 			u.W = max(u.W, w)
 		}
 	}
+	idles := func(group string, task int, idle bool) {
+		if u := until[key{group, task}]; u != nil {
+			u.Idle = idle
+		}
+	}
 	groups := map[string]string{} // where an edge comes from
 	for _, e := range g.Edges {
 		groups[e.ID] = e.From.ID
@@ -47,26 +52,41 @@ func (x *Restore) ReadTo(g *Graph, from *checkpoint.Manifest) (func(group string
 	for _, t := range all {
 		for _, in := range t.inputs {
 			told(groups[in.edge], in.from, in.w)
+			idles(groups[in.edge], in.from, in.idle)
 		}
 	}
-	for _, c := range x.Manifest.Channels {
-		group, feed := groups[c.Edge]
-		if !feed {
-			group = c.Edge
-		}
+	waiting := func(c checkpoint.Channel, group string) error {
 		for _, ref := range c.Blocks {
 			data, err := x.Read(ref)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			its, _, err := DecodeItems(data)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, it := range its {
-				if it.Kind == Watermark {
+				switch it.Kind {
+				case Watermark:
 					told(group, c.From, it.W)
+				case WentIdle, WentActive:
+					idles(group, c.From, it.Kind == WentIdle)
 				}
+			}
+		}
+		return nil
+	}
+	for _, feeds := range []bool{false, true} { // what waits in the feed of a source was told after what is in its channels
+		for _, c := range x.Manifest.Channels {
+			group, edge := groups[c.Edge]
+			if edge == feeds {
+				continue
+			}
+			if feeds {
+				group = c.Edge
+			}
+			if err := waiting(c, group); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/exec/vec"
-	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // A Rerun does once more what a run has done from a checkpoint on, on the goroutine of its caller: some rows of a source at
@@ -63,7 +62,7 @@ func NewRerunClock(at int64) *RerunClock { return &RerunClock{at} }
 func (c *RerunClock) Now() int64 { return c.at }
 
 const (
-	rerunTick     = int64(time.Millisecond)
+	rerunTick     = int64(linger) // nobody looks at a clock more often
 	mostRerunTick = int64(100 * time.Millisecond)
 	rerunPatience = 10 * time.Second      // for a reader in the background
 	rerunCalm     = 100                   // rounds without anything, after which nothing more comes
@@ -221,7 +220,7 @@ func (x *Rerun) over(t *Task) bool {
 	if t.feed.ready() || x.owes(t) {
 		return false
 	}
-	return t.over || t.feed.cut && t.feed.until.W == types.MinInstant
+	return t.over || t.feed.cut && t.feed.told
 }
 
 // Tap is Run.Tap.

@@ -40,7 +40,7 @@ func (c *Compiled) Redirect(to func(path string) string) error {
 }
 
 // Volatile names what in a script may give other rows from the same input: functions that do not only depend on their
-// arguments, and stages that depend on the order in which rows arrive.
+// arguments, sources that may be idle, and stages that depend on the order in which rows arrive.
 func (c *Compiled) Volatile() []string {
 	seen := map[string]bool{}
 	var out []string
@@ -88,6 +88,9 @@ func (c *Compiled) Volatile() []string {
 			for _, b := range a.Branches {
 				look(b.When)
 			}
+		}
+		if n.Source != nil && n.Source.Idle > 0 {
+			add("`idle` of source " + n.Source.Name + ", which goes by the time that passes between rows")
 		}
 		if n.Traits.Arrival {
 			add(n.Name + ", which takes rows as they arrive")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/repl/inspect"
@@ -31,15 +32,23 @@ var _ = command(Command{
 	},
 })
 
+// patience is how long people wait without being told why.
+const patience = 3 * time.Second
+
 // apart does something that changes nothing and may take long. Ctrl-C gives it up: its work is thrown away.
 func (s *Session) apart(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	select {
-	case err := <-done:
-		return err
-	case <-s.Screen.Interrupts():
-		return errors.New("interrupted; nothing was changed")
+	long := time.After(patience)
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-s.Screen.Interrupts():
+			return errors.New("interrupted; nothing was changed")
+		case <-long:
+			s.Screen.Note("this takes a while; Ctrl-C gives it up")
+		}
 	}
 }
 
