@@ -226,6 +226,18 @@ func (x *Rerun) over(t *Task) bool {
 // Tap is Run.Tap.
 func (x *Rerun) Tap(id string, f func(*vec.Batch)) (stop func(), ok bool) { return x.run.Tap(id, f) }
 
+// Taken returns how many rows operators have been given, by their stable names, of all their tasks.
+func (x *Rerun) Taken(nodes []string) (n int64) {
+	for _, t := range x.run.tasks {
+		for _, m := range t.nodes {
+			if slices.Contains(nodes, m.id) {
+				n += m.took.Load()
+			}
+		}
+	}
+	return n
+}
+
 // Kept returns the state of operators, see Job.Kept.
 func (x *Rerun) Kept(nodes []string, most int) ([]Kept, error) {
 	var out []Kept

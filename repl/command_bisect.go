@@ -14,7 +14,7 @@ var _ = command(Command{
 	Summary: "find the first row of a source after which a condition is true",
 	Text: "What the job did between checkpoints A and B is done again in a scratch folder; the job is not touched. EXPR is a condition over the rows that STREAM gives out, or " +
 		"over the state of STAGE, a name that .state lists; without `over` it is the state of the first stage that has one. A state is looked at " +
-		"after some thousand rows, and row by row where it had become true then. Without `from` it is the interval before the newest checkpoint.",
+		"after every row; where that would take too long, after some thousand rows, and row by row where it had become true then. Without `from` it is the interval before the newest checkpoint.",
 	Flags: []Flag{jobFlag},
 	Run:   bisect,
 })
@@ -77,12 +77,15 @@ func tellBisected(s *Session, b *inspect.Bisected, from, to checkpoint.Info) err
 		fmt.Fprintf(s.Screen, "no row makes it true: it becomes true for %s when the %s from checkpoint %s to %s have been read:\n", of, plural(b.Rows, "row"),
 			checkpoint.Label(from.ID, from.Name), checkpoint.Label(to.ID, to.Name))
 	case !b.Found:
-		_, err := fmt.Fprintf(s.Screen, "it is not true for %s anywhere from checkpoint %s to %s, %s\n", of, checkpoint.Label(from.ID, from.Name),
+		fmt.Fprintf(s.Screen, "it is not true for %s anywhere from checkpoint %s to %s, %s\n", of, checkpoint.Label(from.ID, from.Name),
 			checkpoint.Label(to.ID, to.Name), plural(b.Rows, "row"))
-		return err
 	default:
 		at := fmt.Sprintf("row %s since checkpoint %s", count(b.Row), checkpoint.Label(from.ID, from.Name))
-		if b.Place != "" {
+		switch b.Place {
+		case "":
+		case b.Source: // a generator
+			at = "row " + count(b.Row)
+		default:
 			at = fmt.Sprintf("%s row %s", b.Place, count(b.Row))
 		}
 		one := ""
@@ -90,6 +93,9 @@ func tellBisected(s *Session, b *inspect.Bisected, from, to checkpoint.Info) err
 			one = fmt.Sprintf(" (one of the %s up to it)", plural(int64(b.Many), "row"))
 		}
 		fmt.Fprintf(s.Screen, "it becomes true for %s with %s of %s%s:\n%s\n", of, at, b.Source, one, b.Text)
+	}
+	if b.Coarse {
+		fmt.Fprintln(s.Screen, "the state was looked at after some thousand rows only, for it is large: it may have been true for a moment before")
 	}
 	if b.Hit == nil {
 		return nil

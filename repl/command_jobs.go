@@ -14,7 +14,7 @@ import (
 
 var _ = command(Command{
 	Name: "jobs", Args: "[JOB]", Group: "jobs", Most: 1,
-	Summary: "list the jobs: rows, rates, watermark, late rows, errors, state, last checkpoint; with JOB also its stages",
+	Summary: "list the jobs: rows, rates, watermark, errors, state, last checkpoint; with JOB also its stages",
 	Text: "Rates are those of the last three seconds; of a job that has ended, those of its last run. Rows are counted over restarts, those of stages since the run began. " +
 		"Rows in flight wait before the stage; many of them say that it is the slow one. State is what the stage holds now, as a checkpoint would save it.",
 	Complete: func(s *Session, _ []string) []string { return s.jobNames() },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
@@ -27,6 +28,7 @@ type Bisected struct {
 	Text   string // the row as JSON, as far as the script reads it
 	Rows   int64  // of all sources that were read to get there
 	Many   int    // rows that came with it and could not be told apart; 1 at best
+	Coarse bool   // a state was looked at after some thousand rows only, and row by row where it had become true then
 	// Schema and Hit are a row for which the condition is true.
 	Schema types.Schema
 	Hit    *vec.Batch
@@ -35,9 +37,12 @@ type Bisected struct {
 // grains are the rows that are taken at a time: first many, to find roughly where, then fewer from there on.
 var grains = []int{vec.MaxRows, 64, 1}
 
+// exactTime is how long a state may be looked at row by row.
+var exactTime = 20 * time.Second
+
 // Bisect does what the run did between two checkpoints once more, in a scratch folder, up to the first source row after
-// which a condition is true: for a row that a stream or source gives out, or for a row of the state of a stage. State is
-// looked at after every few thousand rows first, and row by row only where it had become true then. over is the name of a
+// which a condition is true: for a row that a stream or source gives out, or for a row of the state of a stage. A state may be
+// so for a moment, so it is looked at after every row, unless that takes too long: see Bisected.Coarse. over is the name of a
 // source, stream or stage; "" is the first stage with state.
 func (f *Folder) Bisect(from, to checkpoint.Info, over, condition string, lib *stdlib.Catalog) (*Bisected, error) {
 	var ms [2]*checkpoint.Manifest
@@ -56,50 +61,107 @@ func (f *Folder) Bisect(from, to checkpoint.Info, over, condition string, lib *s
 		return nil, err
 	}
 	defer os.RemoveAll(scratch)
-	var at []int // the step, of each grain, in which it became true
-	for {
-		b := &bisecting{f: f, lib: lib, condition: condition, grain: len(at)}
-		out, step, err := b.run(ms, over, scratch, at)
-		if err != nil || !out.Found || out.Before || out.Ended || len(at) == len(grains)-1 || out.Many == 1 {
-			return out, err
+	b := &bisecting{f: f, lib: lib, condition: condition, ms: ms, over: over, scratch: scratch}
+	out, step, err := b.run(nil)
+	if err != nil || out.Before {
+		return out, err
+	}
+	if out.State {
+		if time.Duration(out.Rows)*b.looking/time.Duration(max(1, b.looks)) <= exactTime {
+			exact, err := b.rowByRow(b.turns, time.Now().Add(2*exactTime))
+			if exact != nil || err != nil {
+				return exact, err
+			}
+		}
+		b.coarse = true
+	}
+	at := []int{step} // the step, of each grain, in which it became true
+	for out.Found && !out.Ended && len(at) < len(grains) && out.Many > 1 {
+		if out, step, err = b.run(at); err != nil {
+			return nil, err
 		}
 		at = append(at, step)
 	}
+	out.Coarse = b.coarse
+	return out, nil
 }
 
-// bisecting is one run up to where the condition becomes true.
+// bisecting does an interval once more, several times.
 type bisecting struct {
 	f         *Folder
 	lib       *stdlib.Catalog
 	condition string
-	grain     int
+	ms        [2]*checkpoint.Manifest
+	over      string
+	scratch   string
+	coarse    bool
 
-	r   *rerun
-	x   *exec.Rerun
-	env *exec.Env
-	p   *planner.Passage
-	out *Bisected
-	new []*vec.Batch // that the stream gave out and nobody has looked at
+	turns   []int // rows of each step of the first run
+	looks   int   // in it, and how long they took
+	looking time.Duration
+
+	// The run at hand.
+	r     *rerun
+	x     *exec.Rerun
+	env   *exec.Env
+	p     *planner.Passage
+	out   *Bisected
+	cond  *Condition
+	live  *live
+	new   []*vec.Batch // that the stream gave out and nobody has looked at
+	taken int64        // rows that the stage had been given when its state was looked at last
 }
 
-func (b *bisecting) run(ms [2]*checkpoint.Manifest, over, scratch string, at []int) (out *Bisected, step int, err error) {
-	if b.r, b.x, b.env, err = b.f.prepare(ms[0], ms[1], b.lib, scratch); err != nil {
+// begin starts a run and looks at what there is before its first row.
+func (b *bisecting) begin() (hit bool, err error) {
+	if b.r, b.x, b.env, err = b.f.prepare(b.ms[0], b.ms[1], b.lib, b.scratch); err != nil {
+		return false, err
+	}
+	b.out, b.p, b.new, b.taken, b.live = &Bisected{}, nil, nil, -1, newLive(b.r.c, b.lib, b.env)
+	err = b.find(b.over)
+	if err == nil {
+		b.cond, err = NewCondition(b.condition, b.out.Schema)
+	}
+	if err == nil {
+		err = b.x.Settle()
+	}
+	if err == nil {
+		hit, err = b.look()
+	}
+	if err != nil {
+		b.x.Close()
+		return false, err
+	}
+	b.out.Found, b.out.Before = hit, hit
+	return hit, nil
+}
+
+// step takes rows and looks. over tells that there are no more.
+func (b *bisecting) step(rows int, stay bool) (took exec.Took, over, hit bool, err error) {
+	if took, err = b.x.Step(rows, stay); err != nil {
+		return took, false, false, err
+	}
+	b.out.Rows += int64(took.Rows)
+	if over = took.Group == ""; over {
+		b.taken = -1
+	} else {
+		b.place(took)
+	}
+	hit, err = b.look()
+	b.out.Found, b.out.Ended = hit, hit && over
+	return took, over, hit, err
+}
+
+// run goes to where the condition becomes true: by the largest grain from the beginning, or by a smaller one from where it is
+// known to become true: at says in which step of each grain so far.
+func (b *bisecting) run(at []int) (out *Bisected, step int, err error) {
+	hit, err := b.begin()
+	if err != nil {
 		return nil, 0, err
 	}
 	defer b.x.Close()
-	b.out = &Bisected{}
-	if err := b.over(over); err != nil {
-		return nil, 0, err
-	}
-	if _, err := Where(b.condition, b.out.Schema, nil); err != nil {
-		return nil, 0, err
-	}
-	if err := b.x.Settle(); err != nil {
-		return nil, 0, err
-	}
-	if hit, err := b.look(); err != nil || hit {
-		b.out.Found, b.out.Before = hit, hit
-		return b.out, 0, err
+	if hit {
+		return b.out, 0, nil
 	}
 	for k, n := range at { // what is known to come before
 		for i := range n - 1 {
@@ -111,25 +173,40 @@ func (b *bisecting) run(ms [2]*checkpoint.Manifest, over, scratch string, at []i
 		}
 	}
 	b.new = nil
+	grain := len(at)
 	for step = 1; ; step++ {
-		took, err := b.x.Step(grains[b.grain], b.grain > 0 && (step > 1 || len(at) > 1 && at[len(at)-1] > 1))
-		if err != nil {
-			return nil, 0, err
+		took, over, hit, err := b.step(grains[grain], grain > 0 && (step > 1 || grain > 1 && at[grain-1] > 1))
+		if grain == 0 && !over {
+			b.turns = append(b.turns, took.Rows)
 		}
-		b.out.Rows += int64(took.Rows)
-		if took.Group != "" {
-			b.place(took)
-		}
-		hit, err := b.look()
-		if err != nil || hit || took.Group == "" {
-			b.out.Found, b.out.Ended = hit, hit && took.Group == ""
+		if err != nil || hit || over {
 			return b.out, step, err
 		}
 	}
 }
 
-// over finds what is looked at.
-func (b *bisecting) over(word string) error {
+// rowByRow looks after every row, of which the sources give so many in each of their turns. nil, if it takes too long.
+func (b *bisecting) rowByRow(turns []int, deadline time.Time) (*Bisected, error) {
+	if _, err := b.begin(); err != nil {
+		return nil, err
+	}
+	defer b.x.Close()
+	for _, n := range append(turns, 1) { // the last one finds that there are no more
+		for done := 0; done < n; {
+			took, over, hit, err := b.step(1, done > 0)
+			if err != nil || hit || over {
+				return b.out, err
+			}
+			if done += took.Rows; time.Now().After(deadline) {
+				return nil, nil
+			}
+		}
+	}
+	return b.out, nil
+}
+
+// find finds what is looked at.
+func (b *bisecting) find(word string) error {
 	var names []string
 	for _, p := range b.r.c.Passages(b.lib, b.env) {
 		stream, _, staged := strings.Cut(p.ID, "/")
@@ -155,7 +232,7 @@ func (b *bisecting) over(word string) error {
 	}
 	b.out.Over = b.p.ID
 	if b.out.State {
-		s, err := StateOf(b.r.c, b.lib, b.env, b.p.ID, nil)
+		s, err := b.live.state(b.p.ID, nil)
 		if err != nil {
 			return err
 		}
@@ -191,32 +268,34 @@ func unique(names []string) (out []string) {
 	return out
 }
 
-// look reports whether the condition is true now.
+// look reports whether the condition is true now. A state that has been given nothing since is as it was.
 func (b *bisecting) look() (bool, error) {
 	rows := b.new
 	b.new = nil
 	if b.out.State {
+		n := b.x.Taken(b.p.Nodes())
+		if n == b.taken {
+			return false, nil
+		}
+		b.taken = n
+		defer func(from time.Time) { b.looks, b.looking = b.looks+1, b.looking+time.Since(from) }(time.Now())
 		kept, err := b.x.Kept(b.p.Nodes(), mostCompared)
 		if err != nil {
 			return false, err
 		}
-		s, err := StateOf(b.r.c, b.lib, b.env, b.p.ID, kept)
+		s, err := b.live.state(b.p.ID, kept)
 		if err != nil {
 			return false, err
 		}
 		_, rows = s.Rows()
 	}
-	if len(rows) == 0 {
-		return false, nil
-	}
-	hits, err := Where(b.condition, b.out.Schema, rows)
-	if err != nil {
-		return false, err
-	}
-	for _, h := range hits {
-		if h.Rows() > 0 {
-			h = h.Dense()
-			b.out.Hit = h.Slice(0, 1)
+	for _, r := range rows {
+		hits, err := b.cond.Keep(r)
+		if err != nil {
+			return false, err
+		}
+		if hits.Rows() > 0 {
+			b.out.Hit = hits.Dense().Slice(0, 1)
 			return true, nil
 		}
 	}

@@ -16,7 +16,19 @@ type State struct{ rows *stateRows }
 
 // StateOf reads the state of a stage of a plan, by its stable name, from what its operators have saved.
 func StateOf(c *planner.Compiled, lib *stdlib.Catalog, env *exec.Env, stage string, kept []exec.Kept) (*State, error) {
-	l := &look{m: &checkpoint.Manifest{}, c: c, g: c.Graph(lib, env.ReadOnly()), read: func(r checkpoint.Ref) ([]byte, error) { return kept[r.Offset].Data, nil }}
+	return newLive(c, lib, env).state(stage, kept)
+}
+
+// live reads states of a plan.
+type live struct{ look }
+
+func newLive(c *planner.Compiled, lib *stdlib.Catalog, env *exec.Env) *live {
+	return &live{look{c: c, g: c.Graph(lib, env.ReadOnly())}}
+}
+
+// state is StateOf.
+func (l *live) state(stage string, kept []exec.Kept) (*State, error) {
+	l.m, l.read = &checkpoint.Manifest{}, func(r checkpoint.Ref) ([]byte, error) { return kept[r.Offset].Data, nil }
 	for i, k := range kept {
 		l.m.Tasks = append(l.m.Tasks, checkpoint.Task{Index: k.Task, Nodes: []checkpoint.Node{{ID: k.Node, Fit: k.Fit, Blocks: []checkpoint.Ref{{Offset: uint64(i)}}}}})
 	}

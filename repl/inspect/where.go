@@ -1,9 +1,6 @@
 package inspect
 
 import (
-	"bytes"
-	"context"
-	"strconv"
 	"strings"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -19,78 +16,103 @@ type ConditionError struct{ Text string }
 
 func (e *ConditionError) Error() string { return e.Text }
 
-// rowNumber is the column that tells which rows a condition keeps.
-const rowNumber = "_row number of ebb"
-
 // where prints the rows for which an expression of the language is true.
 func (p *Printer) where(condition string, s types.Schema, batches ...*vec.Batch) error {
 	if condition == "" {
 		return p.rows(s, batches...)
 	}
-	kept, err := Where(condition, s, batches)
+	c, err := NewCondition(condition, s)
 	if err != nil {
 		return err
+	}
+	kept := make([]*vec.Batch, len(batches))
+	for i, b := range batches {
+		if kept[i], err = c.Keep(b); err != nil {
+			return err
+		}
 	}
 	return p.rows(s, kept...)
 }
 
-// Where returns the rows for which an expression of the language is true. It runs a script like any other: the rows come
-// in as JSON lines with their schema.
-func Where(condition string, s types.Schema, batches []*vec.Batch) ([]*vec.Batch, error) {
-	fields := append(append([]types.Field(nil), s.Fields...), types.Field{Name: rowNumber, Type: types.T(types.Int)})
-	var in []byte
-	n := 0
-	for _, b := range batches {
-		number := &vec.Column{Type: types.T(types.Int), Ints: make([]int64, b.N)}
-		for i := range b.Rows() {
-			number.Ints[b.Row(i)] = int64(n)
-			in = append(vec.AppendRowJSON(in, fields, append(b.Cols[:len(b.Cols):len(b.Cols)], number), b.Row(i)), '\n')
-			n++
-		}
+// A Condition is an expression of the language that is true or not for rows of a schema.
+type Condition struct {
+	op   exec.Operator
+	cols []int  // of the schema, that it reads
+	null []bool // of cols: without a type, so null in all rows
+	hits *vec.Column
+	out  *exec.Out
+}
+
+// NewCondition compiles an expression. Errors are *ConditionError.
+func NewCondition(text string, s types.Schema) (*Condition, error) {
+	source := "jsonl(\"-\") schema {" + fieldsText(s.Fields) + "}\n    |> "
+	if _, _, err := compileStage(source + "where " + text + "\n"); err != nil {
+		return nil, err
 	}
-	env := exec.OS()
-	env.Stdin = bytes.NewReader(in)
-	var out bytes.Buffer
-	env.Stdout = &out
-	text := "jsonl(\"-\") schema {" + fieldsText(fields) + "}\n    |> where " + condition + "\n    |> select n = " + types.QuoteName(rowNumber) + "\n"
+	c, env, err := compileStage(source + "select hit = (" + text + "\n    )\n")
+	if err != nil {
+		return nil, err
+	}
+	head := c.Graph(stdlib.New(), env).Groups[0].Ports[0][0].Node
+	x := &Condition{}
+	if x.op, err = head.New(0); err != nil {
+		return nil, err
+	}
+	x.out = exec.NewTap(func(_ int, it exec.Item) {
+		if it.Kind == exec.Rows {
+			x.hits = it.Batch.Dense().Cols[0]
+		}
+	})
+	for _, f := range c.Physical.Groups[0].Scan.Out.Schema.Fields {
+		k := s.Index(f.Name)
+		x.cols, x.null = append(x.cols, k), append(x.null, s.Fields[k].Type.Kind == types.Null)
+	}
+	return x, nil
+}
+
+// compileStage compiles a script of one source, which is not read, and one stage.
+func compileStage(text string) (*planner.Compiled, *exec.Env, error) {
+	env := exec.OS().ReadOnly()
 	o := planner.Options{Parallelism: 1, Print: &types.ConnArgs{Name: "console", Args: map[string]any{"format": "csv"}}}
 	c, diags, err := planner.Compile("--where", text, stdlib.New(), env, o)
-	if err != nil {
-		return nil, err
+	if err != nil || c != nil {
+		return c, env, err
 	}
-	if c == nil {
-		var words []string
-		for _, d := range diags {
-			words = append(words, strings.ReplaceAll(strings.TrimRight(check.Render(d), "\n"), ", @"+strconv.Quote(rowNumber), ""))
-		}
-		return nil, &ConditionError{strings.Join(words, "\n")}
+	var words []string
+	for _, d := range diags {
+		words = append(words, strings.TrimRight(check.Render(d), "\n"))
 	}
-	job, err := exec.Start(context.Background(), c.Graph(stdlib.New(), env), env, exec.Setup{})
-	if err == nil {
-		err = job.Wait()
+	return nil, nil, &ConditionError{strings.Join(words, "\n")}
+}
+
+// Keep returns the rows for which the condition is true.
+func (c *Condition) Keep(b *vec.Batch) (*vec.Batch, error) {
+	b = b.Dense()
+	if b.N == 0 {
+		return b, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	keep := map[int]bool{}
-	for _, line := range strings.Fields(out.String()) {
-		if k, err := strconv.Atoi(line); err == nil {
-			keep[k] = true
-		}
-	}
-	var kept []*vec.Batch
-	n = 0
-	for _, b := range batches {
-		sel := []uint32{}
-		for i := range b.Rows() {
-			if keep[n] {
-				sel = append(sel, uint32(b.Row(i)))
+	in := &vec.Batch{N: b.N}
+	for i, k := range c.cols {
+		col := b.Cols[k]
+		if c.null[i] {
+			nulls := vec.NewBuilder(types.T(types.String).Null())
+			for range b.N {
+				nulls.AppendNull()
 			}
-			n++
+			col = nulls.Column()
 		}
-		kept = append(kept, b.Select(sel))
+		in.Cols = append(in.Cols, col)
 	}
-	return kept, nil
+	if err := c.op.Process(0, in, c.out); err != nil {
+		return nil, err
+	}
+	sel := []uint32{}
+	for i := range b.N {
+		if !c.hits.Null(i) && c.hits.Bools[i] {
+			sel = append(sel, uint32(i))
+		}
+	}
+	return b.Select(sel), nil
 }
 
 // fieldsText prints fields as a script declares them.
