@@ -308,7 +308,6 @@ func (s *Store) Publish(m *Manifest, flush []func() error) error {
 	}
 	s.flushed()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.st.publish(p.entry)
 	if fault.On("forget-older") {
 		p.drop = append(p.drop, p.entry.info.Parent)
@@ -316,7 +315,10 @@ func (s *Store) Publish(m *Manifest, flush []func() error) error {
 	s.st.drop(p.drop)
 	s.st.limit = max(s.st.limit, p.limit)
 	s.size = s.seg.flushed - start
-	return nil
+	// Whoever goes on after this process was killed need not check the checkpoint and its outputs, nor flush them again.
+	s.seg.add(kindProof, 0, optional, 0, nil)
+	s.mu.Unlock()
+	return s.write()
 }
 
 // publication is what a checkpoint changes once it is published.
