@@ -36,7 +36,11 @@ func (k *tracker) touch(u uint32) {
 	if int(u>>6) >= len(k.dirty) {
 		k.grow(u)
 	}
-	k.dirty[u>>6] |= 1 << (u & 63)
+	word, bit := &k.dirty[u>>6], uint64(1)<<(u&63)
+	if *word&bit != 0 { // all freezes have kept it
+		return
+	}
+	*word |= bit
 	if len(k.scans) > 0 {
 		k.keep(u)
 	}
@@ -171,7 +175,7 @@ func unitSize(length int, shift uint, size int) int {
 
 func (s *scan) keep(u uint32) {
 	at := int(u)
-	if at < s.next || at >= s.units || s.kept.Get(at) || s.set != nil && !s.set.Get(at) {
+	if at < s.next || at >= s.units || s.set != nil && !s.set.Get(at) || s.kept.Get(at) {
 		return
 	}
 	s.kept.Set(at)
@@ -235,37 +239,32 @@ func (s *scan) writeAll(w *checkpoint.Writer) {
 }
 
 // unitsPerPiece bounds a piece of a set: units that lie far apart take longer than their bytes.
-const unitsPerPiece = 2048
+const unitsPerPiece = 8192
 
 // writeSet writes those of the set that were not kept.
 func (s *scan) writeSet(w *checkpoint.Writer) {
 	most := w.Piece
 	w.Append(func(p []byte) []byte {
-		for n := 0; n < unitsPerPiece && len(p) < most; n++ {
-			u := s.nextOf()
-			if u >= s.units {
-				break
+		for n := 0; s.next < s.units; s.next = (s.next | 63) + 1 {
+			at := s.next >> 6
+			word := s.set[at] &^ s.kept[at] & (^uint64(0) << (s.next & 63))
+			if word == 0 {
+				continue
 			}
-			p = appendUnit(p, u-s.last, s.unit(u))
-			s.last = u
-			s.next = u + 1
+			block := s.blocks[s.next>>s.k.shift]
+			for ; word != 0; word &= word - 1 {
+				u := at<<6 | bits.TrailingZeros64(word)
+				if n++; n > unitsPerPiece || len(p) >= most {
+					s.next = u
+					return p
+				}
+				p = appendUnit(p, u-s.last, unitOf(block, uint64(u), s.k.shift, s.k.size))
+				s.last = u
+			}
 		}
+		s.next = s.units
 		return p
 	})
-}
-
-// nextOf moves next to the next unit of the set that was not kept; if there is none, to the end.
-func (s *scan) nextOf() int {
-	word := ^uint64(0) << (s.next & 63)
-	for at := s.next >> 6; at < len(s.set); at++ {
-		if word &= s.set[at] &^ s.kept[at]; word != 0 {
-			s.next = at<<6 + bits.TrailingZeros64(word)
-			return s.next
-		}
-		word = ^uint64(0)
-	}
-	s.next = s.units
-	return s.next
 }
 
 // appendUnit appends a number and bytes.
