@@ -73,10 +73,26 @@ func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
 	if !t.rewrite(tokens) {
 		return nil
 	}
-	if t.tree = t.parse(); t.tree == nil {
+	if len(tokens) == 1 && readAsName(tokens[0]) { // more than half of all expressions, and nothing to parse
+		n := &ast.IdentifierNode{Value: x.slice(x.toks[0])}
+		n.SetLocation(x.toks[0])
+		t.tree = n
+	} else {
+		t.tree = t.parse()
+	}
+	if t.tree == nil {
 		return nil
 	}
 	return t
+}
+
+// readAsName reports whether expr's parser takes a token for a name: one, or what a name stands for in its text.
+func readAsName(tok syntax.Token) bool {
+	switch tok.Kind {
+	case syntax.KindQuoted, syntax.KindDuration, syntax.KindTime:
+		return true
+	}
+	return tok.Kind == syntax.KindIdent && !isOperatorWord(tok.Text) && !isLiteral(tok)
 }
 
 // rewrite makes the text for the parser.

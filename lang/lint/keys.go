@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -43,6 +44,9 @@ var _ = define(
 			if p.Facts == nil {
 				return
 			}
+			if !p.alike() { // a plan costs more than the rest of this rule
+				return
+			}
 			tree := map[*check.Stage]*syntax.Stage{}
 			for _, s := range p.Stages {
 				tree[s.Checked] = s.Tree
@@ -54,11 +58,10 @@ var _ = define(
 				return cmp.Or(cmp.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
 			})
 			for _, x := range all {
-				a := x.Stage.Args
-				key := fmt.Sprintf("%d|%s|%v|%v|%v|%v", x.Rows, keyText(a.By), a.Window, a.Emit, a.Late, a.Retain)
-				if len(a.By) == 0 || x.Stage.Sig.Items != types.Aggregates {
+				if !groups(x.Stage) {
 					continue
 				}
+				key := fmt.Sprintf("%d|%s", x.Rows, grouping(x.Stage))
 				was := first[key]
 				if was == nil {
 					first[key] = x.Stage
@@ -72,12 +75,43 @@ var _ = define(
 	},
 )
 
-func keyText(by []types.Item) string {
-	parts := make([]string, len(by))
-	for i, k := range by {
+// groups reports whether a stage aggregates by keys.
+func groups(s *check.Stage) bool { return len(s.Args.By) > 0 && s.Sig.Items == types.Aggregates }
+
+// grouping is how a stage puts rows into groups, and when it gives them out.
+func grouping(s *check.Stage) string {
+	a := s.Args
+	parts := make([]string, len(a.By))
+	for i, k := range a.By {
 		parts[i] = k.Expr.String()
 	}
-	return strings.Join(parts, ", ")
+	return fmt.Sprintf("%s|%v|%v|%v|%v", strings.Join(parts, ", "), a.Window, a.Emit, a.Late, a.Retain)
+}
+
+// alike reports whether two stages might group the same rows in the same way.
+func (p *Pass) alike() bool {
+	f := p.flow()
+	type group struct {
+		how  string
+		rows end
+	}
+	seen := map[group]bool{}
+	for _, st := range p.Checked.Streams {
+		for _, s := range st.Stages {
+			if !groups(s) {
+				continue
+			}
+			g := group{how: grouping(s)}
+			if from := f.nearest(s); len(from) == 1 { // else from wherever
+				g.rows = from[0]
+			}
+			if seen[g] {
+				return true
+			}
+			seen[g] = true
+		}
+	}
+	return false
 }
 
 // key is a key of a stage as it is written.
@@ -106,14 +140,17 @@ func keysOf(s Stage) []key {
 // skewed: K702.
 func skewed(p *Pass) {
 	f := p.flow()
-	alone := map[*check.Stage]bool{} // sees each row
-	if p.Facts != nil {
-		for _, x := range p.Facts.Shuffles() {
-			if !x.Sums {
-				alone[x.Stage] = true
+	alone := sync.OnceValue(func() map[*check.Stage]bool { // those that see each row: to know takes a plan
+		all := map[*check.Stage]bool{}
+		if p.Facts != nil {
+			for _, x := range p.Facts.Shuffles() {
+				if !x.Sums {
+					all[x.Stage] = true
+				}
 			}
 		}
-	}
+		return all
+	})
 	for _, s := range p.Stages {
 		keys := keysOf(s)
 		few := len(keys) > 0
@@ -123,15 +160,13 @@ func skewed(p *Pass) {
 			}
 			few = few && (k.item.Expr.Op == types.OpConst || k.item.Expr.Type.Kind == types.Bool)
 		}
-		if !alone[s.Checked] {
-			continue
-		}
 		for _, k := range keys {
 			switch {
 			case k.item.Expr.Op == types.OpConst:
+			case !few && (len(keys) > 1 || !k.item.Expr.Type.Nullable), !alone()[s.Checked]:
 			case few:
 				p.Report(k.at, fmt.Sprintf("`%s` is true or false: all rows go to two tasks", k.item.Name), "add another key, if there is one", nil)
-			case len(keys) == 1 && k.item.Expr.Type.Nullable && p.mayLack(f, s.Checked, k.item.Expr):
+			case p.mayLack(f, s.Checked, k.item.Expr):
 				p.Report(k.at, fmt.Sprintf("`%s` may be null, and all rows without it go to one task", k.item.Name),
 					fmt.Sprintf("take them out with `where %s != nil`, or give them a way of their own with `split`", p.Tree.Source.Slice(k.at)), nil)
 			}

@@ -10,7 +10,7 @@ func (p *parser) errorSpan(span Span, code Code, help, format string, args ...an
 }
 
 // clauses builds the clauses of a stage and checks what does not depend on the stage: each at most once.
-func (p *parser) clauses(gs gClauses, stage string, info stageForm) []*Clause {
+func (p *parser) clauses(gs *gClauses, stage string, info stageForm) []*Clause {
 	var out []*Clause
 	seen := map[string]bool{}
 	for i := range gs.List {

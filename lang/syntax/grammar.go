@@ -91,54 +91,11 @@ type (
 		Lag         *gExpr `parser:"'lag' @@"`
 		Idle        *gExpr `parser:"| 'idle' @@"`
 	}
-	gHead struct {
-		Pos, EndPos lexer.Position
-		Input       *gInput    `parser:"(?= (Ident | Quoted) '(') @@"`
-		From        *gHeadName `parser:"| @@"`
-	}
 	gTarget struct {
 		Pos, EndPos lexer.Position
 		Name        gTargetName `parser:"@@"`
 		Args        *gArgs      `parser:"( (?= '(') @@ )?"`
 		Schema      *gSchema    `parser:"( 'schema' @@ )?"`
-	}
-)
-
-// Stages, by the form of their arguments.
-type (
-	gStageItems struct {
-		Name    gStageName `parser:"@@"`
-		Items   gItems     `parser:"@@"`
-		Clauses gClauses   `parser:"@@"`
-	}
-	gStageBare struct {
-		Name    gStageName `parser:"@@"`
-		Clauses gClauses   `parser:"@@"`
-	}
-	gStageTarget struct {
-		Name    gStageName `parser:"@@"`
-		Target  gTarget    `parser:"@@"`
-		Clauses gClauses   `parser:"@@"`
-	}
-	gStageInputs struct {
-		Name    gStageName   `parser:"@@"`
-		Inputs  []gJoinInput `parser:"@@ (',' @@)*"`
-		Clauses gClauses     `parser:"@@"`
-	}
-	gStageCall struct {
-		Name    gStageName `parser:"@@"`
-		Args    gArgs      `parser:"@@"`
-		Clauses gClauses   `parser:"@@"`
-	}
-	// gRest is what is left of a stage after a mistake: the parser only looks for further ones.
-	gRest struct {
-		Items   gItems   `parser:"@@?"`
-		Clauses gClauses `parser:"@@"`
-	}
-	gJoinInput struct {
-		Pos, EndPos lexer.Position
-		Input       *gInput `parser:"(?= (Ident | Quoted) '(') @@"`
-		Expr        gExpr   `parser:"| @@"`
 	}
 )
 

@@ -35,21 +35,6 @@ func (n *gName) Parse(lex *lexer.PeekingLexer) error {
 	return expected(lex, P031, help, "a name")
 }
 
-// gHeadName is the name that a pipeline starts with.
-type gHeadName struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gHeadName) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if k := kindOf(t); k == KindQuoted || k == KindIdent && !isReserved(t.Value) {
-		n.At = t.Pos.Offset
-		lex.Next()
-		return nil
-	}
-	return expected(lex, P053, "a pipeline starts with a stream, a source or a connector call, for example `csv(\"orders.csv\")`",
-		"a stream, a source or a connector call")
-}
-
 // gColon is the `:` between a name and its type.
 type gColon struct{}
 
@@ -229,27 +214,6 @@ func connectorFor(file string) string {
 		}
 	}
 	return "jsonl"
-}
-
-// gStageName is the name of a stage, several words for joins.
-type gStageName struct{ From, To int }
-
-// Parse implements participle.Parseable.
-func (n *gStageName) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if k := kindOf(t); k != KindIdent && k != KindQuoted {
-		return expected(lex, P054, "a stage starts with its name, for example `|> where amount > 0`", "the name of a stage")
-	}
-	n.From = t.Pos.Offset
-	n.To = n.From + 1
-	lex.Next()
-	if kindOf(t) == KindIdent && !isStageWord(t.Value) {
-		n.To = n.From + joinWords(func(i int) string { return peekAt(lex, i-1).Value })
-		for range n.To - n.From - 1 {
-			lex.Next()
-		}
-	}
-	return nil
 }
 
 // gArrow is the `=>` of a case.

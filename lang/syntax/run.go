@@ -82,6 +82,16 @@ func run[G any](p *parser, g *grammar[G], from, to int) (*G, int, *fault) {
 	return tree, f.from, f
 }
 
+// read is run for a leaf.
+func (p *parser) read(leaf participle.Parseable, from, to int) (int, *fault) {
+	lex := p.feed(from, to)
+	if err := leaf.Parse(lex); err != nil {
+		f := faultOf(err, lex)
+		return f.from, f
+	}
+	return lex.Peek().Pos.Offset, nil
+}
+
 // faultOf is an error of participle or of a leaf.
 func faultOf(err error, lex *lexer.PeekingLexer) *fault {
 	var f *fault

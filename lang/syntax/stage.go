@@ -2,15 +2,6 @@ package syntax
 
 import "strings"
 
-var (
-	itemsGrammar  grammar[gStageItems]
-	bareGrammar   grammar[gStageBare]
-	targetGrammar grammar[gStageTarget]
-	inputsGrammar grammar[gStageInputs]
-	callGrammar   grammar[gStageCall]
-	restGrammar   grammar[gRest]
-)
-
 // stages parses the pieces after the head of a pipeline; end is the end of the statement.
 func (p *parser) stages(pieces []piece, end int) []*Stage {
 	var out []*Stage
@@ -60,52 +51,35 @@ func (p *parser) stage(from, to int) (*Stage, int) {
 		p.errorAt(from, P054, "a stage starts with its name, for example `|> select id, amount`", "`%s` is no stage%s", shorten(name), didYouMean(name, stageWords))
 		return nil, to
 	}
-	var clauses gClauses
-	var at int
-	var f *fault
+	g := gStage{args: info.form}
+	end := to
 	switch info.form {
-	case formTarget:
-		var g *gStageTarget
-		if g, at, f = run(p, &targetGrammar, from, to); f == nil {
-			st.Target, clauses = p.target(&g.Target), g.Clauses
-		}
-	case formJoin, formUnion:
-		var g *gStageInputs
-		if g, at, f = run(p, &inputsGrammar, from, to); f == nil {
-			st.Items, clauses = p.joinInputs(g.Inputs), g.Clauses
-		}
-	case formCall:
-		var g *gStageCall
-		if g, at, f = run(p, &callGrammar, from, to); f == nil {
-			st.Call, st.Items, clauses = true, p.args(&g.Args), g.Clauses
-		}
 	case formSplit, formPattern:
-		open := p.blockStart(from, to)
-		if open < 0 {
-			_, at, f = run(p, &bareGrammar, from, to)
-			if f == nil {
+		if open := p.blockStart(from, to); open >= 0 {
+			end = open
+		}
+	case formOpt:
+		if !p.opensClause(from+1, to) && from+1 < to && p.tokens[from+1].Text != "{" {
+			g.args = formItems
+		}
+	}
+	at, f := p.read(&g, from, end)
+	if f == nil {
+		switch info.form {
+		case formTarget:
+			st.Target = p.target(g.Target)
+		case formJoin, formUnion:
+			st.Items = p.joinInputs(g.Inputs)
+		case formCall:
+			st.Call, st.Items = true, p.args(&g.Call)
+		case formSplit, formPattern:
+			if end == to {
 				f = &fault{code: P073, from: at, to: at + 1, missing: true, msg: "`" + name + "` needs a block in braces", help: "for example `|> " + info.example + "`"}
+			} else if at == end {
+				at = p.block(st, name, end, to)
 			}
-			break
-		}
-		var g *gStageBare
-		if g, at, f = run(p, &bareGrammar, from, open); f == nil {
-			clauses = g.Clauses
-			if at == open {
-				at = p.block(st, name, open, to)
-			}
-		}
-	default:
-		if info.form == formOpt && (p.opensClause(from+1, to) || from+1 == to || p.tokens[from+1].Text == "{") {
-			var g *gStageBare
-			if g, at, f = run(p, &bareGrammar, from, to); f == nil {
-				clauses = g.Clauses
-			}
-			break
-		}
-		var g *gStageItems
-		if g, at, f = run(p, &itemsGrammar, from, to); f == nil {
-			st.Items, clauses = p.items(&g.Items), g.Clauses
+		default:
+			st.Items = p.items(&g.Items)
 		}
 	}
 	if from < to {
@@ -121,7 +95,7 @@ func (p *parser) stage(from, to int) (*Stage, int) {
 		p.rest(f.from, next)
 		return nil, next
 	}
-	st.Clauses = p.clauses(clauses, name, info)
+	st.Clauses = p.clauses(&g.Clauses, name, info)
 	p.checkItems(st, info, known)
 	if at < to {
 		next := p.strayStage(at, from, to, name, info)
@@ -194,7 +168,7 @@ func (p *parser) rest(from, to int) {
 			if comma {
 				i++
 			}
-			_, at, f := run(p, &restGrammar, i, to)
+			at, f := p.read(&gRest{}, i, to)
 			if f == nil {
 				// Of what may stand here only another lost comma is sure to be a mistake of its own.
 				if at >= to || p.tokens[at].Lead != LeadNone || p.tokens[at].Kind != KindIdent || p.tokens[at-1].Kind == KindComma || p.opensClause(at-1, to) || isReserved(p.tokens[at].Text) || !comma {
@@ -232,7 +206,7 @@ func (p *parser) joinInputs(gs []gJoinInput) []*Item {
 	var out []*Item
 	for i := range gs {
 		g := &gs[i]
-		item := &Item{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset)}
+		item := &Item{Span: p.spanOf(g.From, g.To)}
 		if g.Input != nil {
 			in := p.input(g.Input, "the source")
 			item.Input = &in

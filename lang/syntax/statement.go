@@ -16,7 +16,6 @@ var (
 	streamGrammar grammar[gStream]
 	setGrammar    grammar[gSet]
 	testGrammar   grammar[gTest]
-	headGrammar   grammar[gHead]
 )
 
 // statement parses one statement and adds it to the script if nothing is wrong with it.
@@ -199,23 +198,24 @@ func (p *parser) pipeline(pieces []piece, to int) Stmt {
 		p.stages(pieces[1:], to)
 		return nil
 	}
-	g, at, f := run(p, &headGrammar, head.from, head.to)
+	var g gHead
+	at, f := p.read(&g, head.from, head.to)
 	if f != nil {
 		p.report(f, head.to)
 		p.stages(pieces[1:], to)
 		return nil
 	}
-	return &PipelineStmt{Span: p.spanOf(head.from, to), Pipeline: p.pipelineFrom(g, at, pieces, to)}
+	return &PipelineStmt{Span: p.spanOf(head.from, to), Pipeline: p.pipelineFrom(&g, at, pieces, to)}
 }
 
 // pipelineFrom parses the rest of a pipeline, after its head, which ended at the token at.
 func (p *parser) pipelineFrom(g *gHead, at int, pieces []piece, to int) *Pipeline {
-	pl := &Pipeline{Span: p.spanOf(g.Pos.Offset, to)}
+	pl := &Pipeline{Span: p.spanOf(g.At, to)}
 	if g.Input != nil {
 		in := p.input(g.Input, "the source")
 		pl.Input = &in
 	} else {
-		name := p.ident(g.From.At)
+		name := p.ident(g.At)
 		pl.From = &name
 	}
 	if at < pieces[0].to {

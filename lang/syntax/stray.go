@@ -95,7 +95,7 @@ func (p *parser) strayHead(at int, g *gHead, head piece) int {
 	case word != "":
 		p.lostPipe(at, word)
 		return at
-	case g.From != nil && t.Kind == KindIdent && slices.Contains(inputWords, t.Text):
+	case g.Input == nil && t.Kind == KindIdent && slices.Contains(inputWords, t.Text):
 		p.errorAt(at, P042, "write it where the source is defined", "`%s` can only follow a connector call such as `csv(\"orders.csv\")`", t.Text)
 	case t.Kind == KindIdent && g.Input != nil && Suggest(t.Text, inputWords) != "" && t.Lead == LeadNone:
 		p.strayInput(at, "a source")
@@ -109,8 +109,8 @@ func (p *parser) strayHead(at int, g *gHead, head piece) int {
 	case t.Text == "{" && g.Input != nil:
 		p.strayInput(at, "a source")
 	case t.Kind == KindAssign && g.Input != nil && at > head.from && p.tokens[at-1].Text == ")":
-		name := p.tokens[g.Pos.Offset].Text
-		p.errorAt(g.Pos.Offset, P039, "write `fn "+name+"(…) = …` for a function, `pipe "+name+"(…) = …` for stages", "`%s(…) =` needs a keyword in front", shorten(name))
+		name := p.tokens[g.At].Text
+		p.errorAt(g.At, P039, "write `fn "+name+"(…) = …` for a function, `pipe "+name+"(…) = …` for stages", "`%s(…) =` needs a keyword in front", shorten(name))
 	case t.Kind == KindAssign:
 		p.errorAt(at, P058, "", "unexpected `=`")
 	default:
