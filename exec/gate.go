@@ -14,6 +14,7 @@ type Gate struct {
 	next    int           // group to look at first, so that none starves
 	w       types.Instant // what the task has been told
 	idle    bool
+	untold  bool // a change of idle: the watermark that came with it went first
 	ended   bool
 	halted  bool // a channel was stopped rather than ended
 	retired bool // old inputs of a group have become empty: what that changes has not been told
@@ -62,6 +63,11 @@ func (g *Gate) Add(in int, chans []*Channel, inOrder bool) {
 // comes once, its N is 1 if a channel was stopped rather than ended. A mark item tells that the task must take a snapshot
 // before Next is called again.
 func (g *Gate) Next(rows int) (in int, it Item, ok bool) {
+	if g.untold {
+		if it, ok := g.merged(); ok {
+			return 0, it, true
+		}
+	}
 	for !g.ended {
 		i, it, ok := g.take(rows)
 		if g.retired { // and nothing was taken
@@ -281,7 +287,7 @@ func (g *Gate) merged() (Item, bool) {
 	if !active {
 		low = high
 	}
-	if low > g.w {
+	if g.untold = low > g.w && g.idle == active; low > g.w {
 		g.w = low
 		return Item{Kind: Watermark, W: low}, true
 	}

@@ -66,6 +66,21 @@ func TestGateIdleInputsDoNotHold(t *testing.T) {
 	require.EqualValues(t, 30, g.w, "event time never goes back")
 }
 
+func TestGateTellsIdlenessBehindTheWatermarkThatComesWithIt(t *testing.T) {
+	g, cs := gateOf(false, 2)
+	cs[0].Push(Item{Kind: Watermark, W: 10})
+	cs[1].Push(Item{Kind: Watermark, W: 30})
+	require.EqualValues(t, 10, next(t, g).W)
+	cs[1].Push(Item{Kind: WentIdle})
+	none(t, g)
+	cs[0].Push(Item{Kind: WentIdle})
+	require.EqualValues(t, 30, next(t, g).W)
+	require.Equal(t, WentIdle, next(t, g).Kind)
+	none(t, g)
+	cs[0].Push(Item{Kind: WentActive})
+	require.Equal(t, WentActive, next(t, g).Kind)
+}
+
 func TestGateRestoresTheOrderOfChunks(t *testing.T) {
 	g, cs := gateOf(true, 3)
 	// Chunks are dealt in turn; the later readers are ahead.

@@ -74,8 +74,12 @@ func (n *node) signal(it Item, fail *error) {
 	case it.Kind == End && (it.N == 0 || n.sink):
 		n.see(it)
 		err = n.op.Finish(n.out)
+	case it.Kind == WentIdle:
+		if i, ok := n.op.(Idler); ok {
+			i.Idle()
+		}
 	}
-	if err == nil && (it.Kind == Watermark || it.Kind == End) {
+	if err == nil && (it.Kind == Watermark || it.Kind == End || it.Kind == WentIdle) {
 		if d, ok := n.op.(Drainer); ok {
 			n.owes, err = d.Drain(n.out)
 		}

@@ -32,6 +32,14 @@ type Ticker interface {
 	Tick(now types.Instant, out *Out) (next types.Instant, err error)
 }
 
+// An Idler keeps rows back only so that there are fewer of them to send. It gives them out before its input falls idle: event
+// time moves on behind it then, and whoever it is that waits for these rows would no longer take them.
+type Idler interface {
+	Drainer
+	// Idle makes owed what the operator keeps back.
+	Idle()
+}
+
 // A Holder may still emit rows before the watermark it was given.
 type Holder interface {
 	// Hold returns the smallest event time the operator may still emit, given that its input watermark is w.

@@ -42,6 +42,7 @@ func (r *restoring) gate(t *Task) {
 	case len(old) == t.width:
 		d := old[t.index]
 		g.w, g.idle, g.ended, g.halted = d.gate.w, d.gate.idle, d.gate.ended, d.gate.halted
+		g.untold = true // whether it was is not saved
 		for _, in := range oldestFirst(d.inputs) {
 			r.input(t, t.index, in, len(old))
 		}

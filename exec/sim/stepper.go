@@ -10,6 +10,13 @@ import (
 // mostSettling ends a settling that goes round in circles.
 const mostSettling = 20_000_000
 
+// Now and then an actor sleeps through some rounds, so that rows wait for it in the channels, checkpoints lie open, and what
+// is published is not committed yet.
+const (
+	napEvery = 24 // rounds, on average
+	mostNap  = 24 // rounds
+)
+
 // Stepper runs a graph as far as its caller wants, on the caller's goroutine: until nothing is left to be done, or for some
 // time of the clock. Options.Clock must be set; it moves in Advance only.
 type Stepper struct {
@@ -18,6 +25,7 @@ type Stepper struct {
 	env    *exec.Env
 	rng    *rand.Rand
 	actors []exec.Actor
+	naps   []int // of each actor: rounds that it still sleeps through
 	steps  int
 }
 
@@ -32,7 +40,8 @@ func Start(g *exec.Graph, env *exec.Env, o exec.Setup, opt Options) (*Stepper, e
 		r.Close()
 		return nil, err
 	}
-	return &Stepper{Options: opt, Run: r, env: env, rng: rng, actors: r.Actors()}, nil
+	actors := r.Actors()
+	return &Stepper{Options: opt, Run: r, env: env, rng: rng, actors: actors, naps: make([]int, len(actors))}, nil
 }
 
 // Over reports whether the run has ended by itself.
@@ -63,7 +72,7 @@ func (s *Stepper) Settle() error {
 	}
 }
 
-// round steps the actors, all of them or those that the seed picks, and reports whether one did something.
+// round steps the actors, all that do not sleep or those that the seed picks, and reports whether one did something.
 func (s *Stepper) round(whole bool) (worked, all bool, err error) {
 	order := s.rng.Perm(len(s.actors))
 	all = true
@@ -73,6 +82,14 @@ func (s *Stepper) round(whole bool) (worked, all bool, err error) {
 			i = k
 		} else {
 			turns = 1 + s.rng.IntN(8)
+			if !whole && s.naps[i] == 0 && s.rng.IntN(napEvery) == 0 {
+				s.naps[i] = 1 + s.rng.IntN(mostNap)
+			}
+			if s.naps[i] > 0 {
+				s.naps[i]--
+				all = false
+				continue
+			}
 			if !whole && s.rng.IntN(3) == 0 {
 				all = false
 				continue

@@ -105,7 +105,7 @@ func (s *Script) cover(t *check.Test, c *Coverage) {
 	seen := counts{}
 	var plan *planner.Plan
 	run.job.lib = run.job.lib.With(seen.conn())
-	run.job.edit = func(p *planner.Plan) {
+	run.job.edit = func(p *planner.Plan) { // one run without a storm, so order need not be known
 		plan = p
 		run.inputs(p)
 		seen.edit(p)

@@ -200,6 +200,7 @@ func (j *job) advance(d int64) error {
 		if _, err := j.checkpoint(""); err != nil {
 			return err
 		}
+		j.storm.rest()
 	}
 	if err := j.run.Advance(d); err != nil {
 		return err

@@ -13,14 +13,21 @@ import (
 // TestChaosNoticesFaults switches faults of the engine on: the storms over a good test must fail.
 func TestChaosNoticesFaults(t *testing.T) {
 	defer func() { fault.Name = "" }()
-	for _, name := range []string{"forget-feed", "feed-not-restored", "restore-loses-last", "merge-first-only", "own-everything",
-		"forget-end", "first-task-only", "run-over-mark", "no-fsync"} {
-		t.Run(name, func(t *testing.T) {
-			fault.Name = ""
-			require.Zero(t, run(t, script, Options{}).Failed())
-			fault.Name = name
-			r := run(t, script, Options{Chaos: 150, Seed: 1})
-			require.Equal(t, 1, r.Failed(), "hits: %d", fault.Hits.Load())
-		})
+	noticed := map[string][]string{
+		script: {"forget-taken", "forget-end", "forget-queued", "record-beyond-mark", "run-over-mark", "never-aligned", "old-end-early", "mark-first-edge", "old-unmarked",
+			"forget-feed", "reached-drops-cuts", "restore-loses-last", "restore-twice", "keys-off-by-one", "merge-first-only", "feed-not-restored", "first-task-only",
+			"reuse-id", "no-fsync", "own-everything"},
+		idle: {"forget-gate-watermark", "watermark-of-the-fastest", "old-watermark-unmerged", "forget-ended"},
+	}
+	for text, names := range noticed {
+		for _, name := range names {
+			t.Run(name, func(t *testing.T) {
+				fault.Name = ""
+				require.Zero(t, run(t, text, Options{}).Failed())
+				fault.Name = name
+				r := run(t, text, Options{Chaos: 150, Seed: 1})
+				require.Equal(t, 1, r.Failed(), "hits: %d", fault.Hits.Load())
+			})
+		}
 	}
 }

@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/sim"
@@ -16,6 +17,9 @@ type storm struct {
 	most int // rows of a piece
 	left int // crashes that are still to come
 	asks int // checkpoints that may still be taken before the job has settled: a checkpoint takes steps, too
+
+	run  *sim.Stepper
+	open []<-chan exec.Outcome // of checkpoints that were taken since the run began
 }
 
 // newStorm makes the storm of a seed over a test with so many rows.
@@ -24,21 +28,47 @@ func newStorm(seed uint64, rows int) *storm {
 }
 
 func (s *storm) rows() int    { return 1 + s.rng.IntN(s.most) }
-func (s *storm) width() int   { return 1 + s.rng.IntN(3) }
+func (s *storm) width() int   { return 1 + s.rng.IntN(4) }
 func (s *storm) mode() string { return []string{"unaligned", "aligned", "auto"}[s.rng.IntN(3)] }
 
-// each is called after every step.
+// each is called after every step. Checkpoints are taken most often while rows are in flight, and the power goes most often
+// soon after a checkpoint has become durable: what it lacks is then missed.
 func (s *storm) each(r *exec.Run) {
-	if s.asks > 0 && s.rng.IntN(150) == 0 {
-		s.asks--
-		r.Checkpoint("")
+	s.open = slices.DeleteFunc(s.open, func(answer <-chan exec.Outcome) bool {
+		select {
+		case x := <-answer:
+			if x.Err == nil && s.left > 0 && s.rng.IntN(3) == 0 {
+				s.left--
+				s.run.CrashAfter(1 + s.rng.IntN(1<<s.rng.IntN(8)))
+			}
+			return true
+		default:
+			return false
+		}
+	})
+	seldom := 150
+	if s.asks > 0 && r.InFlight() > 0 {
+		seldom = 15
 	}
+	if s.asks > 0 && s.rng.IntN(seldom) == 0 {
+		s.asks--
+		s.open = append(s.open, r.Checkpoint(""))
+	}
+}
+
+// rest lets nothing happen until the storm brews again.
+func (s *storm) rest() {
+	s.asks, s.open = 0, nil
+	s.run.CrashAfter(0)
 }
 
 // brew decides whether the run crashes soon, and takes a checkpoint before.
 func (s *storm) brew(r *sim.Stepper) {
+	if s.run != r {
+		s.run, s.open = r, nil
+	}
 	s.asks = 3
-	if s.left == 0 || s.rng.IntN(2) == 0 {
+	if s.left == 0 || s.rng.IntN(3) > 0 {
 		return
 	}
 	s.left--

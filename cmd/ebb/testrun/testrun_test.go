@@ -61,6 +61,46 @@ test "all" {
 }
 `
 
+// idle has sources that fall idle, and time that passes.
+const idle = `
+source a = csv("a.csv", follow: true) schema { ts: time, key: string, v: int } time ts lag 10s idle 1m
+source b = csv("b.csv", follow: true) schema { ts: time, key: string, v: int } time ts lag 1s idle 1m
+stream both = a |> union b
+stream minutes = both |> aggregate n = count() by key window tumbling(1m)
+stream quiet = both |> aggregate n = count() by key window tumbling(1m, clock: "processing")
+test "idle" {
+    given a = [{ts: @2026-01-01T00:00:01Z, key: "x", v: 1}, {ts: @2026-01-01T00:00:02Z, key: "y", v: 1}, {ts: @2026-01-01T00:00:12Z, key: "z", v: 1}]
+    given b = [{ts: @2026-01-01T00:05:00Z, key: "y", v: 1}, {ts: @2026-01-01T00:05:02Z, key: "z", v: 1}]
+    expect minutes = []
+    advance 2m
+    expect minutes = [{key: "x", n: 1}, {key: "y", n: 1}, {key: "z", n: 1}]
+    expect quiet = [{key: "x", n: 1}, {key: "y", n: 2}, {key: "z", n: 2}]
+    given b = [{ts: @2026-01-01T00:07:00Z, key: "y", v: 1}, {ts: @2026-01-01T00:08:02Z, key: "z", v: 1}]
+    expect minutes = [{key: "x", n: 1}, {key: "y", n: 1}, {key: "z", n: 1}, {key: "y", n: 1}, {key: "z", n: 1}, {key: "y", n: 1}]
+    given b = []
+    expect quiet = [{key: "x", n: 1}, {key: "y", n: 2}, {key: "z", n: 2}, {key: "y", n: 1}, {key: "z", n: 1}]
+}
+`
+
+// ordered has streams whose order is that of their source.
+const ordered = `
+source a = csv("a.csv") schema { v: int }
+source b = csv("b.csv") schema { v: int }
+stream kept = a |> where v > 1 |> derive w = v * 2
+a |> where v > 2 |> select x = v, v |> into csv("big.csv")
+stream few = kept |> sort by v desc |> limit 3
+stream all = kept |> select v |> union b
+test "order" {
+    given a = [{v: 1}, {v: 9}, {v: 3}, {v: 2}, {v: 7}, {v: 4}, {v: 8}]
+    given b = [{v: 5}]
+    given a = [{v: 6}, {v: 2}]
+    expect ordered kept = [{v: 9}, {v: 3}, {v: 2}, {v: 7}, {v: 4}, {v: 8}, {v: 6}, {v: 2}]
+    expect ordered few = [{v: 9}, {v: 8}, {v: 7}]
+    expect ordered "big.csv" = [{x: 9}, {x: 3}, {x: 7}, {x: 4}, {x: 8}, {x: 6}]
+    expect all = [{v: 9}, {v: 3}, {v: 2}, {v: 7}, {v: 4}, {v: 8}, {v: 6}, {v: 2}, {v: 5}]
+}
+`
+
 func run(t *testing.T, text string, o Options) *Report {
 	t.Helper()
 	r := &Report{}
@@ -69,14 +109,25 @@ func run(t *testing.T, text string, o Options) *Report {
 	return r
 }
 
-// TestChaos runs a script with all kinds of state under many storms.
+// TestChaos runs scripts with all kinds of state under many storms.
 func TestChaos(t *testing.T) {
 	o := Options{Chaos: 40, Seed: 1}
 	if testing.Short() {
 		o.Chaos = 5
 	}
-	r := run(t, script, o)
-	require.Zero(t, r.Failed(), r.Results[0].Show())
+	for _, text := range []string{script, idle, ordered} {
+		r := run(t, text, o)
+		require.Zero(t, r.Failed(), r.Results[0].Show())
+	}
+}
+
+// TestOrderUnderChaos: rows of one source come in their order whatever happens, those of two in none.
+func TestOrderUnderChaos(t *testing.T) {
+	s, _ := Load(Text{Name: "job.ebb", Text: ordered}, Options{})
+	require.NotNil(t, s)
+	x := newTestRun(s, s.Tests[0], newStorm(1, 4))
+	require.Empty(t, x.do())
+	require.Equal(t, map[string]bool{"stream kept": true, "stream few": true, "stream all": false, "sink job.ebb:5:45": true}, x.ordered)
 }
 
 // TestSameSeedSameRun steps the same test twice under the same storm: the same is done, step by step.
