@@ -66,7 +66,7 @@ func (f *formatting) file(name, text string) {
 	out, shown := "", text // what the notes speak of
 	switch {
 	case f.diff:
-		out = unified(name, "formatted", text, after)
+		out = unified(name, text, after)
 	case f.check && changed:
 		out = name + "\n"
 	case f.check:

@@ -18,7 +18,7 @@ func TestFormatted(t *testing.T) {
 		n++
 		after, broken := formatted(name, text)
 		require.False(t, broken, name)
-		require.Empty(t, unified(name, "formatted", text, after))
+		require.Empty(t, unified(name, text, after))
 	})
 	require.Empty(t, wrong)
 	require.Greater(t, n, 30)

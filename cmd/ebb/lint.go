@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -48,8 +49,12 @@ func lintCommand() *cobra.Command {
 		ValidArgsFunction: scriptFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := l.run(args)
-			var s *status
-			if errors.As(err, &s) && s.code == exitUsage {
+			s, told := errors.AsType[*status](err)
+			switch {
+			case err == nil:
+			case !told:
+				err = &status{exitScript, fmt.Errorf("cannot write standard output: %w", reason(err))}
+			case s.code == exitUsage:
 				s.code = exitScript
 			}
 			return err
@@ -104,6 +109,9 @@ func (l *linting) run(args []string) error {
 		if err != nil {
 			return usage("%v", err)
 		}
+		if path != "" && slices.ContainsFunc(outputs, func(o output) bool { return same(o.path, path) }) {
+			return usage("two outputs go to %s", path)
+		}
 		outputs = append(outputs, output{f, path})
 	}
 	for _, list := range [][]string{l.choice.Select, l.choice.ExtendSelect, l.choice.Ignore} {
@@ -121,6 +129,11 @@ func (l *linting) run(args []string) error {
 
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // short and with much to keep: collecting rarely is twice as fast
 	g := gather(args)
+	for _, o := range outputs {
+		if o.path != "" && slices.ContainsFunc(g.files, func(f *lintFile) bool { return same(f.name, o.path) }) {
+			return usage("the output would replace the script %s", o.path)
+		}
+	}
 	if err := g.configure(l); err != nil {
 		return err
 	}
@@ -172,6 +185,19 @@ type output struct {
 	path string
 }
 
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
 // write writes the report in all formats. Of those that go to standard output the last one counts.
 func (l *linting) write(r *report.Report, outputs []output, scriptOut bool) error {
 	var out io.Writer = os.Stdout
@@ -218,7 +244,11 @@ func explainCode(code string) error {
 	}
 	r := lint.Find(strings.ToUpper(code))
 	if r == nil {
-		return usage("there is no code %s%s; `ebb lint --explain all` lists the codes", code, didYouMean(strings.ToUpper(code), lint.Codes()))
+		hint := didYouMean(strings.ToUpper(code), lint.Codes())
+		if hint == "" {
+			hint = "; `ebb lint --explain all` lists the codes"
+		}
+		return usage("there is no code %s%s", code, hint)
 	}
 	_, err := os.Stdout.WriteString(lint.Explain(r))
 	return err

@@ -84,19 +84,19 @@ func nearestConfig(dir string, known map[string]*foundConfig) (*foundConfig, err
 		return c, nil
 	}
 	path := filepath.Join(dir, lint.ConfigName)
+	name := path
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, path); err == nil {
+			name = rel
+		}
+	}
 	text, err := os.ReadFile(path)
 	switch {
 	case err == nil:
 		c = &foundConfig{dir: dir}
-		name := path
-		if wd, err := os.Getwd(); err == nil {
-			if rel, err := filepath.Rel(wd, path); err == nil {
-				name = rel
-			}
-		}
 		c.Config, c.wrong = lint.ReadConfig(name, text)
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
-		return nil, &status{exitScript, err}
+		c = &foundConfig{dir: dir, wrong: []*lint.ConfigError{{File: name, Message: "cannot read it: " + reason(err).Error()}}}
 	case filepath.Dir(dir) != dir:
 		if c, err = nearestConfig(filepath.Dir(dir), known); err != nil {
 			return nil, err

@@ -149,7 +149,7 @@ func (g *gathered) mend(most lint.Applicability, show bool) (changed bool, err e
 		changed = changed || text != f.original
 		switch {
 		case show:
-			if _, err := os.Stdout.WriteString(unified(f.name, "fixed", f.original, text)); err != nil {
+			if _, err := os.Stdout.WriteString(unified(f.name, f.original, text)); err != nil {
 				return changed, err
 			}
 			continue

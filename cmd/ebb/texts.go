@@ -36,26 +36,46 @@ func readTexts(args []string, take func(name, text string)) (wrong []error) {
 		add(path, func() ([]byte, error) { return os.ReadFile(path) })
 	}
 	for _, arg := range args {
-		if arg == "-" {
+		info, err := os.Stat(arg)
+		switch {
+		case arg == "-":
 			add(stdinName, func() ([]byte, error) { return io.ReadAll(os.Stdin) })
-			continue
-		}
-		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+		case arg == "":
+			wrong = append(wrong, &unread{"", errors.New("cannot read \"\": the name is empty")})
+		case err == nil && info.IsDir():
+			wrong = append(wrong, below(arg, file)...)
+		default:
 			file(arg)
-			continue
 		}
-		filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
-			switch name := d.Name(); {
-			case err != nil:
-				wrong = append(wrong, &unread{path, fmt.Errorf("cannot read %s: %w", path, reason(err))})
-			case d.IsDir() && path != arg && (strings.HasPrefix(name, ".") || name == "node_modules"):
+	}
+	return wrong
+}
+
+// below takes the scripts and pages below a folder, and returns what could not be read. What is neither a file nor a link to one,
+// such as a named pipe, is left out: reading it might never end.
+func below(dir string, file func(path string)) (wrong []error) {
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		dir += string(filepath.Separator) // walk what it leads to
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			wrong = append(wrong, &unread{path, fmt.Errorf("cannot read %s: %w", path, reason(err))})
+			return nil
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != dir && (strings.HasPrefix(name, ".") || name == "node_modules") {
 				return fs.SkipDir
-			case !d.IsDir() && (filepath.Ext(name) == ".ebb" || isPage(name)):
-				file(path)
 			}
 			return nil
-		})
-	}
+		}
+		if filepath.Ext(name) == ".ebb" || isPage(name) {
+			if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+				file(path)
+			}
+		}
+		return nil
+	})
 	return wrong
 }
 
@@ -73,9 +93,16 @@ func isPage(name string) bool {
 	return ext == ".md" || ext == ".markdown"
 }
 
-// unified is what changes a text into another one; made says of the second what was done to it.
-func unified(name, made, before, after string) string {
-	return string(diff.Diff(name, []byte(before), name+" ("+made+")", []byte(after)))
+// unified is what changes a text into another one, as `patch -p0` and `git apply -p0` take it.
+func unified(name, before, after string) string {
+	_, hunks, changed := strings.Cut(string(diff.Diff(name, []byte(before), name, []byte(after))), "\n@@")
+	if !changed {
+		return ""
+	}
+	if strings.ContainsAny(name, " \t") {
+		name += "\t" // ends a name with blanks
+	}
+	return "--- " + name + "\n+++ " + name + "\n@@" + hunks
 }
 
 // replaceFile puts a text in the place of a file, whole or not at all, with the same mode.
