@@ -56,11 +56,18 @@ type configFile struct {
 	} `toml:"lint"`
 }
 
-var configKeys = []string{"lint", "select", "extend-select", "ignore", "fail-on", "per-file-ignores"}
+// configTakes says what the keys take.
+var configTakes = map[string]string{
+	"lint": "is a table: `[lint]`", "select": listOfCodes, "extend-select": listOfCodes, "ignore": listOfCodes,
+	"fail-on": "takes a severity: \"error\", \"warn\" or \"info\"", "per-file-ignores": "is a table of patterns, each with a list of codes: `\"drafts/**\" = [\"N\"]`",
+}
+
+const listOfCodes = "takes a list of codes: [\"N\", \"W406\"]"
 
 // ReadConfig reads a configuration. What is right in it counts also if something else is wrong.
 func ReadConfig(name string, text []byte) (c Config, wrong []*ConfigError) {
 	var f configFile
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	d := toml.NewDecoder(bytes.NewReader(text))
 	err := d.DisallowUnknownFields().Decode(&f)
 	report := func(line, column int, format string, args ...any) {
@@ -68,29 +75,35 @@ func ReadConfig(name string, text []byte) (c Config, wrong []*ConfigError) {
 	}
 	var strict *toml.StrictMissingError
 	var broken *toml.DecodeError
+	mistake := func() {
+		line, column := broken.Position()
+		message := strings.TrimPrefix(broken.Error(), "toml: ")
+		if takes, ok := wanted(broken.Key()); ok && strings.HasPrefix(message, "cannot ") { // it speaks of our types
+			message = fmt.Sprintf("`%s` %s", strings.Join(broken.Key(), "."), takes)
+		}
+		report(line, column, "%s", message)
+	}
 	switch {
 	case errors.As(err, &strict):
 		for _, e := range strict.Errors {
 			line, column := e.Position()
 			key := e.Key()
-			report(line, column, "unknown key `%s`%s", strings.Join(key, "."), suggestion(key[len(key)-1], configKeys))
+			report(line, column, "unknown key `%s`%s", strings.Join(key, "."), suggestion(key[len(key)-1], slices.Sorted(maps.Keys(configTakes))))
 		}
 		d := toml.NewDecoder(bytes.NewReader(text))
 		f = configFile{}
 		if err := d.Decode(&f); errors.As(err, &broken) {
-			line, column := broken.Position()
-			report(line, column, "%s", strings.TrimPrefix(broken.Error(), "toml: "))
+			mistake()
 		}
 	case errors.As(err, &broken):
-		line, column := broken.Position()
-		report(line, column, "%s", strings.TrimPrefix(broken.Error(), "toml: "))
+		mistake()
 	case err != nil:
 		report(0, 0, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 	}
-	codes := func(list []string) (good []string) {
+	codes := func(key string, list []string) (good []string) {
 		for _, x := range list {
 			if err := CheckPrefix(x); err != nil {
-				line, column := placeOf(text, x)
+				line, column := placeOf(text, key, x)
 				report(line, column, "%v", err)
 				continue
 			}
@@ -98,28 +111,44 @@ func ReadConfig(name string, text []byte) (c Config, wrong []*ConfigError) {
 		}
 		return good
 	}
-	c.Choice = Choice{Select: codes(f.Lint.Select), ExtendSelect: codes(f.Lint.ExtendSelect), Ignore: codes(f.Lint.Ignore)}
+	c.Choice = Choice{Select: codes("select", f.Lint.Select), ExtendSelect: codes("extend-select", f.Lint.ExtendSelect), Ignore: codes("ignore", f.Lint.Ignore)}
 	if f.Lint.FailOn != "" {
 		s, err := ParseSeverity(f.Lint.FailOn)
 		if err != nil {
-			line, column := placeOf(text, f.Lint.FailOn)
+			line, column := placeOf(text, "fail-on", f.Lint.FailOn)
 			report(line, column, "fail-on: %v", err)
 		} else {
 			c.FailOn = &s
 		}
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(f.Lint.PerFileIgnores)) {
-		c.PerFile = append(c.PerFile, PerFile{pattern, codes(f.Lint.PerFileIgnores[pattern]), patternOf(pattern)})
+		c.PerFile = append(c.PerFile, PerFile{pattern, codes(pattern, f.Lint.PerFileIgnores[pattern]), patternOf(pattern)})
 	}
 	slices.SortStableFunc(wrong, func(a, b *ConfigError) int { return a.Line - b.Line })
 	return c, wrong
 }
 
-// placeOf finds where a value stands.
-func placeOf(text []byte, value string) (line, column int) {
+// wanted says what a key takes.
+func wanted(key []string) (string, bool) {
+	if len(key) > 2 && key[1] == "per-file-ignores" {
+		return listOfCodes, true
+	}
+	if len(key) == 0 {
+		return "", false
+	}
+	takes, ok := configTakes[key[len(key)-1]]
+	return takes, ok
+}
+
+// placeOf finds where a value of a key stands.
+func placeOf(text []byte, key, value string) (line, column int) {
+	from := 0
+	if at := regexp.MustCompile(`(?m)(?:^|[\s{,."'])` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(text); at != nil {
+		from = at[1]
+	}
 	for _, quote := range []string{`"`, `'`} {
-		if i := bytes.Index(text, []byte(quote+value+quote)); i >= 0 {
-			at := (&syntax.Source{Text: string(text)}).Pos(i)
+		if i := bytes.Index(text[from:], []byte(quote+value+quote)); i >= 0 {
+			at := (&syntax.Source{Text: string(text)}).Pos(from + i)
 			return at.Line, at.Column
 		}
 	}
