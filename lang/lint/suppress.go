@@ -42,8 +42,10 @@ type suppression struct {
 }
 
 var (
-	directive = regexp.MustCompile(`^(?://|/\*)[ \t]*lint:([\w-]*)[ \t]*(.*?)(?:\*/)?$`)
-	codeList  = regexp.MustCompile(`^[A-Z]\d{3}(,[A-Z]\d{3})*$`)
+	directive = regexp.MustCompile(`(?s)^(?://|/\*)[ \t]*lint:([\w-]*)\s*(.*?)\s*(?:\*/)?$`)
+	codeList  = regexp.MustCompile(`^[A-Z]\d{3}(\s*,\s*[A-Z]\d{3})*(\s+|$)`)
+	oneCode   = regexp.MustCompile(`[A-Z]\d{3}`)
+	nearly    = regexp.MustCompile(`^[A-Za-z]+\d+\b`) // meant as a code
 )
 
 // suppress drops what is not chosen and what comments suppress, and adds what is wrong with those comments.
@@ -64,23 +66,30 @@ func suppress(s *Script, found []Finding, choice Choice) []Finding {
 				suggestion(word, []string{"ignore", "file-ignore"}))
 			continue
 		}
-		codes, reason, _ := strings.Cut(rest, " ")
-		reason = strings.TrimSpace(reason)
+		codes := codeList.FindString(rest)
+		reason := rest[len(codes):]
+		almost, hint := nearly.FindString(rest), ""
+		if up := strings.ToUpper(almost); slices.Contains(Codes(), up) {
+			hint = "; did you mean `" + up + "`?"
+		}
 		switch {
-		case !codeList.MatchString(codes):
+		case codes == "" && almost != "":
+			report(bareSuppression, c.Span, nil, "`ebb lint --explain all` lists the codes", "`%s` is no code, so this `lint:%s` suppresses nothing%s", almost, word, hint)
+			continue
+		case codes == "":
 			report(bareSuppression, c.Span, nil, "name the codes, and say why: `// lint:"+word+" W406 late rows do not matter here`", "`lint:%s` without a code suppresses nothing", word)
 			continue
 		case reason == "":
 			report(bareSuppression, c.Span, nil, "say why: `// lint:"+word+" "+codes+" late rows do not matter here`", "`lint:%s %s` without a reason suppresses nothing", word, codes)
 			continue
 		}
-		x := &suppression{comment: c.Span, codes: strings.Split(codes, ","), reason: reason, to: len(s.Tree.Source.Text) + 1}
-		x.used = make([]bool, len(x.codes))
-		at := c.Span.Start.Offset + m[4]
-		for _, code := range x.codes {
-			x.at = append(x.at, syntax.Span{Start: s.Tree.Source.Pos(at), End: s.Tree.Source.Pos(at + len(code))})
-			at += len(code) + 1
+		x := &suppression{comment: c.Span, reason: reason, to: len(s.Tree.Source.Text) + 1}
+		for _, at := range oneCode.FindAllStringIndex(codes, -1) {
+			from, to := c.Span.Start.Offset+m[4]+at[0], c.Span.Start.Offset+m[4]+at[1]
+			x.codes = append(x.codes, codes[at[0]:at[1]])
+			x.at = append(x.at, syntax.Span{Start: s.Tree.Source.Pos(from), End: s.Tree.Source.Pos(to)})
 		}
+		x.used = make([]bool, len(x.codes))
 		if word == "ignore" {
 			x.from, x.to = s.reach(c)
 		}
@@ -184,9 +193,9 @@ func (s *Script) without(x *suppression, i int) *Fix {
 	from, to := x.at[i].Start.Offset, x.at[i].End.Offset
 	switch {
 	case len(x.codes) > 1 && i+1 < len(x.codes):
-		to++ // the comma
+		to = x.at[i+1].Start.Offset
 	case len(x.codes) > 1:
-		from--
+		from = x.at[i-1].End.Offset
 	default:
 		from, to = x.comment.Start.Offset, x.comment.End.Offset
 		line := strings.LastIndexByte(text[:from], '\n') + 1
