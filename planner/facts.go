@@ -59,7 +59,7 @@ func (f *facts) Passes(s *check.Stage) bool {
 
 func (f *facts) Reads(s *check.Source) lint.Reads {
 	def := f.lib.ConnDef(s.Conn.Name)
-	r := lint.Reads{Rewinds: def.Rewinds == nil || def.Rewinds(s.Conn, f.env), Splits: def.Splits != nil && def.Splits(s.Conn, f.env)}
+	r := lint.Reads{Rewinds: def.Rewinds == nil || def.Rewinds(s.Conn, f.env), Splits: def.Splits != nil && def.Splits(s.Conn, f.env), Outside: def.Takes != nil}
 	r.Takes = func(place string) bool { return place != "" && def.Takes != nil && def.Takes(s.Conn, place, f.env) }
 	return r
 }
@@ -73,7 +73,11 @@ func (f *facts) Writes(w *check.Write) lint.Writes {
 	if def.Delivery != nil {
 		d = def.Delivery(w.Conn, f.env)
 	}
-	return lint.Writes{ExactlyOnce: d == spec.ExactlyOnce, Shown: d == spec.Shown, Place: placeOf(&def.ConnSig, w.Conn)}
+	out := lint.Writes{ExactlyOnce: d == spec.ExactlyOnce, Shown: d == spec.Shown, Place: placeOf(&def.ConnSig, w.Conn)}
+	if def.File != nil {
+		out.File = def.File(w.Conn)
+	}
+	return out
 }
 
 // placeOf is where an output lies.

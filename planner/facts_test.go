@@ -29,7 +29,7 @@ func TestFacts(t *testing.T) {
 		f := planner.Facts(lib, env)(checked)
 		for _, s := range checked.Sources {
 			r := f.Reads(s)
-			fmt.Fprintf(&b, "source %s: rewinds=%t splits=%t takes(in/x.csv)=%t\n", s.Name, r.Rewinds, r.Splits, r.Takes("in/x.csv"))
+			fmt.Fprintf(&b, "source %s: rewinds=%t splits=%t outside=%t takes(in/x.csv)=%t\n", s.Name, r.Rewinds, r.Splits, r.Outside, r.Takes("in/x.csv"))
 		}
 		for _, st := range checked.Streams {
 			for _, s := range st.Stages {
@@ -38,7 +38,7 @@ func TestFacts(t *testing.T) {
 		}
 		for _, w := range checked.Writes {
 			x := f.Writes(w)
-			fmt.Fprintf(&b, "output %s: exactly_once=%t shown=%t place=%q\n", w.Name, x.ExactlyOnce, x.Shown, x.Place)
+			fmt.Fprintf(&b, "output %s: exactly_once=%t shown=%t place=%q file=%q\n", w.Name, x.ExactlyOnce, x.Shown, x.Place, x.File)
 		}
 		for _, x := range f.Shuffles() {
 			fmt.Fprintf(&b, "shuffle before %s: sums=%t rows=%d\n", x.Stage.Args.ID, x.Sums, x.Rows)

@@ -113,8 +113,9 @@ func floatEquality(r *reading) (found []hint) {
 			if k != types.Float && k != types.Int && k != types.Null {
 				return
 			}
-			float = float || k == types.Float
-			if x := r.literal(s); x != nil {
+			x := r.literal(s)
+			float = float || k == types.Float && x == nil
+			if x != nil {
 				v, isFloat := x.Value.(float64)
 				if isFloat && v == math.Trunc(v) || x.Value == nil || x.Type.Kind == types.Int && len(sides) == 2 {
 					if len(sides) == 2 {
@@ -128,7 +129,7 @@ func floatEquality(r *reading) (found []hint) {
 			}
 		}
 		if float && inexact && r.text(b.Left) != r.text(b.Right) {
-			help := fmt.Sprintf("write `abs(%s - %s) < 0.001` with the tolerance that is right", r.short(b.Left), r.short(b.Right))
+			help := fmt.Sprintf("write `abs(%s - %s) < 0.001` with the tolerance that is right", r.operand(b.Left), r.operand(b.Right))
 			if b.Operator == "!=" {
 				help = strings.Replace(help, ") <", ") >=", 1)
 			}
@@ -139,6 +140,20 @@ func floatEquality(r *reading) (found []hint) {
 		}
 	})
 	return found
+}
+
+// operand is a node as an operand of `-`.
+func (r *reading) operand(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		if n.Operator == "*" || n.Operator == "/" || n.Operator == "%" {
+			return r.short(n)
+		}
+		return "(" + r.short(n) + ")"
+	case *ast.ConditionalNode:
+		return "(" + r.short(n) + ")"
+	}
+	return r.short(n)
 }
 
 // computed reports whether a float is made by arithmetic, and not by rounding to a whole number.

@@ -346,6 +346,9 @@ func (s *Script) byExpr() map[*syntax.Expr][]*reading {
 	return s.wherever
 }
 
+// lastOf bounds how many conditions are looked at together with one behind them.
+func lastOf(before []*syntax.Expr) []*syntax.Expr { return before[max(0, len(before)-maxPairs):] }
+
 // chains asks of each `where` that stands right behind others what it says behind them.
 func (p *Pass) chains(ask func(list []*syntax.Stage, i int, before, f *formula) bool, say func(list []*syntax.Stage, i int)) {
 	of := p.byExpr()
@@ -362,7 +365,7 @@ func (p *Pass) chains(ask func(list []*syntax.Stage, i int, before, f *formula) 
 			}) {
 				say(list, i)
 			}
-			before = append(before, e)
+			before = append(lastOf(before), e)
 		}
 	})
 }

@@ -147,6 +147,17 @@ func (f *flow) slowest(s *check.Stage) *check.Source {
 	return out
 }
 
+// endless returns the sources before a stage that have an event time and never end.
+func (f *flow) endless(s *check.Stage) (list []*check.Source) {
+	f.up(s, func(e end) bool {
+		if src := e.source; src != nil && src.Time != nil && !src.Info.Bounded {
+			list = append(list, src)
+		}
+		return true
+	})
+	return list
+}
+
 // up calls visit for all that lies before a stage, the nearest first. What lies before a stage for which visit is false is left
 // out.
 func (f *flow) up(s *check.Stage, visit func(end) bool) {

@@ -12,7 +12,7 @@ var _ = define(
 		Code: "F001", Name: "not-formatted", Severity: syntax.SevWarn, Fix: Safe,
 		Text: "A script is not laid out as `ebb fmt` lays it out.",
 		Why: "One layout for all scripts makes changes small and leaves nothing to argue about. The fix changes blanks and line breaks only. " +
-			"Statements with errors may look as they like.",
+			"Statements with errors may look as they like, and of `\\r\\n`, a byte-order mark and a last line without an end nothing is said: `ebb fmt` mends them.",
 		Bad:   "csv(\"orders.csv\")\n  |> where amount>15\n",
 		Good:  "csv(\"orders.csv\")\n    |> where amount > 15\n",
 		Check: notFormatted,

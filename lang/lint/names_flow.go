@@ -47,7 +47,7 @@ func unreachable(p *Pass) {
 			why := ""
 			switch {
 			case s.Name.Name == "where" && len(s.Items) == 1:
-				chain = append(chain, s.Items[0].Expr)
+				chain = append(lastOf(chain), s.Items[0].Expr)
 				if never(s.Items[0].Expr) || len(chain) > 1 && never(chain...) {
 					why = "the `where` before it is never true"
 				}
@@ -100,7 +100,7 @@ func (p *Pass) unreachableBranches(of map[*syntax.Expr][]*reading, s *syntax.Sta
 			p.Report(at, "no row reaches this branch: "+what, "put the narrower condition first", p.cut(h, Unsafe, "take the branch away"))
 		}
 		if c.When != nil {
-			before = append(before, c.When)
+			before = append(lastOf(before), c.When)
 		}
 	}
 }
@@ -125,6 +125,9 @@ func forNothing(p *Pass) {
 				continue
 			}
 			for k, it := range s.Args.Items {
+				if s.Args.OnError.Mode != "" && !unfailing(it.Expr) {
+					continue // it sorts out the rows for which it fails
+				}
 				if fate, by := p.fate(stream.Stages[i:], trees, it.Name, k); fate != "" {
 					c := column{tree, k}
 					why[c] = append(why[c], fate)
@@ -168,7 +171,7 @@ func (p *Pass) fate(stages []*check.Stage, trees map[*check.Stage]*syntax.Stage,
 			return "", nil
 		}
 	}
-	for _, s := range stages[1:] {
+	for _, s := range stages[1:min(len(stages), farthest)] {
 		tree := trees[s]
 		if tree == nil || leaves(tree) || len(s.In) == 0 {
 			return "", nil // of another file

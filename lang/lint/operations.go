@@ -16,9 +16,10 @@ import (
 var _ = define(
 	Rule{
 		Code: "O901", Name: "failing-row-unsaid", Severity: syntax.SevWarn, Fix: Unsafe,
-		Text: "A job has a stage whose expressions fail for some rows, and does not say what becomes of those.",
-		Why: "Text that is no number, an index past the end and a division by zero fail, and one such row stops the job. `on_error into NAME` sends it elsewhere with the reason, " +
-			"`on_error drop` counts it, and `on_error fail` says that stopping is meant. There is one finding a stage.",
+		Text: "A job has a stage, or a source with a `time`, whose expressions fail for some rows, and does not say what becomes of those.",
+		Why: "Text that is no number, an index past the end and a division by zero fail, an event time must not be null, and one such row stops the job. `on_error into NAME` sends it elsewhere " +
+			"with the reason, `on_error drop` counts it, and `on_error fail` says that stopping is meant. An output takes no `on_error`: what its `partition_by` computes belongs into a `derive` " +
+			"before it. There is one finding a stage.",
 		Bad:   "csv(\"orders.csv\") schema { id: string, amount: float }\n    |> derive n = int(id)\n    |> into jsonl(\"orders.jsonl\")\n",
 		Good:  "csv(\"orders.csv\") schema { id: string, amount: float }\n    |> derive n = int(id) on_error drop\n    |> into jsonl(\"orders.jsonl\")\n",
 		Check: mayFail,
@@ -60,21 +61,17 @@ func mayFail(p *Pass) {
 	if !p.writes() {
 		return
 	}
-	leads := p.flow().leads()
+	f := p.flow()
+	leads := f.leads()
+	p.mayLackTime(f, leads)
 	done := map[*syntax.Stage]bool{}
 	for _, s := range p.Stages {
 		if s.Checked.Args.OnError.Mode != "" || done[s.Tree] || !leads[end{stage: s.Checked}] {
 			continue
 		}
-		at, what := s.Tree.Name.Span, ""
-		for _, e := range s.exprs {
-			for _, n := range deepest(e, (*types.Expr).Fails) {
-				at, what = e.Span(n), e.Written(n)
-				break
-			}
-			if what != "" {
-				break
-			}
+		at, what := failing(s.exprs)
+		if what == "" {
+			at = s.Tree.Name.Span
 		}
 		if what == "" && !fails(s.Checked.Args) {
 			continue
@@ -88,8 +85,46 @@ func mayFail(p *Pass) {
 		if len(s.Tree.Cases) > 0 || len(s.Tree.Steps) > 0 {
 			fix = nil // clauses stand in front of the block
 		}
-		p.Report(at, message, "say what becomes of it: `on_error into NAME`, `on_error drop`, or `on_error fail` if the job should stop", fix)
+		p.Report(at, message, whatBecomes, fix)
 	}
+	for _, w := range p.Checked.Writes { // partition_by
+		if t := f.targets[w.Pos]; w.Conn != nil && t != nil {
+			if at, what := failing(p.within(t.Span)); what != "" {
+				p.Report(at, fmt.Sprintf("a row for which `%s` fails stops the job", clip(what)), "compute it in a `derive` with `on_error` before, and partition by that column", nil)
+			}
+		}
+	}
+}
+
+const whatBecomes = "say what becomes of it: `on_error into NAME`, `on_error drop`, or `on_error fail` if the job should stop"
+
+// mayLackTime finds sources whose event time may fail, or be null by the schema. One that was guessed says nothing.
+func (p *Pass) mayLackTime(f *flow, leads map[end]bool) {
+	for _, src := range p.Checked.Sources {
+		in := f.inputs[src.Pos]
+		if in == nil || in.Time == nil || src.Time == nil || src.OnError.Mode != "" || !leads[end{source: src}] {
+			continue
+		}
+		at, what := failing(p.within(in.Time.Span))
+		message := fmt.Sprintf("a row for which `%s` fails stops the job", clip(what))
+		if what == "" {
+			if !src.Time.Type.Nullable || src.Info.Inferred || in.Time.Expr == nil {
+				continue
+			}
+			at, message = in.Time.Expr.Span, fmt.Sprintf("a row without `%s` stops the job: each needs an event time", clip(in.Time.Expr.Text))
+		}
+		p.Report(at, message, whatBecomes, insert(in.Time.Span, " on_error drop", Unsafe, "add `on_error drop`"))
+	}
+}
+
+// failing finds the first part of some expressions that fails for some rows, and how it is written; "" if there is none.
+func failing(exprs []*check.Seen) (at syntax.Span, what string) {
+	for _, e := range exprs {
+		for _, n := range deepest(e, (*types.Expr).Fails) {
+			return e.Span(n), e.Written(n)
+		}
+	}
+	return at, ""
 }
 
 // fails reports whether an expression of a stage may fail; it may stand elsewhere, as the argument of a pipe.
@@ -259,14 +294,15 @@ func deadLetters(p *Pass) {
 		if w.Conn == nil || t == nil {
 			continue
 		}
-		place := p.Facts.Writes(w).Place
+		how := p.Facts.Writes(w)
+		place := how.Place
 		if place == "" {
 			continue
 		}
 		sources := map[*check.Source]bool{}
 		f.letters(w.From, func(s *check.Source) { sources[s] = true })
 		for _, src := range p.Checked.Sources { // in their order
-			if sources[src] && p.Facts.Reads(src).Takes(place) {
+			if takes := p.Facts.Reads(src).Takes; sources[src] && (takes(place) || takes(how.File)) {
 				p.Report(t.Span, fmt.Sprintf("rows of `%s` that failed or came late go to %q, which `%s` reads", src.Name, place, src.Name), "write them where the source does not read", nil)
 				break
 			}

@@ -20,6 +20,7 @@ type Script struct {
 	Facts   Facts
 
 	// What several rules ask for, once one asks.
+	ordered  []*check.Seen // Exprs in the order of the text
 	readings [][]*reading
 	wherever map[*syntax.Expr][]*reading
 	names    *mentions
@@ -61,6 +62,7 @@ type Facts interface {
 type Reads struct {
 	Rewinds bool // can be read again from where a checkpoint stood
 	Splits  bool // may consist of several parts, each with an event time of its own
+	Outside bool // its rows come from elsewhere, and may cease for a while
 	// Takes reports whether the source reads what is written to a place (Writes.Place).
 	Takes func(place string) bool
 }
@@ -70,6 +72,7 @@ type Writes struct {
 	ExactlyOnce bool   // what it writes becomes visible with its checkpoint, once
 	Shown       bool   // it is gone when it is written: a terminal, standard output
 	Place       string // where it lies, "" if that means nothing: two outputs there would write over each other
+	File        string // that it may write, where its place is a folder
 }
 
 // Shuffle is an exchange by key in front of a stage.
@@ -106,23 +109,28 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 	tree, broken := syntax.Parse(name, text)
 	s := &Script{Tree: tree, Uses: map[*syntax.Use]Used{}}
 	var wrong []check.Diagnostic
-	told := map[*syntax.Stage]int{} // how many expressions there were at the last use of a stage
+	var stages []*syntax.Stage // in the order of the text
+	for _, x := range tree.Stmts {
+		stages = append(stages, syntax.Stages(x)...)
+	}
+	told := map[*syntax.Stage][]*check.Seen{} // expressions of the next use of a stage
 	s.Checked, wrong = check.Check(tree, env, check.Options{Set: standIns(tree), Watch: &check.Watch{
 		Expr: func(e *check.Seen) {
 			if e.Expr.Source == tree.Source {
 				s.Exprs = append(s.Exprs, e)
+				i, found := slices.BinarySearchFunc(stages, e.Expr.Start.Offset, func(t *syntax.Stage, at int) int { return cmp.Compare(t.Start.Offset, at) })
+				if !found {
+					i--
+				}
+				if i >= 0 && holds(stages[i].Span, e.Expr.Span) {
+					told[stages[i]] = append(told[stages[i]], e)
+				}
 			}
 		},
 		Stage: func(src *syntax.Source, t *syntax.Stage, made *check.Stage) {
 			if src == tree.Source {
-				var own []*check.Seen
-				for _, e := range s.Exprs[told[t]:] {
-					if holds(t.Span, e.Expr.Span) {
-						own = append(own, e)
-					}
-				}
-				told[t] = len(s.Exprs)
-				s.Stages = append(s.Stages, Stage{t, made, own})
+				s.Stages = append(s.Stages, Stage{t, made, told[t]})
+				told[t] = nil
 			}
 		},
 		Use: func(u *syntax.Use, own, further map[string]string) { s.Uses[u] = Used{own, further} },

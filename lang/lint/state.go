@@ -1,7 +1,9 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -50,6 +52,7 @@ func unbounded(p *Pass) {
 	if p.Facts == nil {
 		return
 	}
+	f := p.flow()
 	timeless := map[*syntax.Stage]bool{} // of a pipe's stage any of its uses
 	for _, s := range p.Stages {
 		if len(s.Checked.In) > 0 && (!s.Checked.In[0].Time || s.Checked.In[0].Updating) {
@@ -68,8 +71,13 @@ func unbounded(p *Pass) {
 		if timeless[s.Tree] {
 			retain = "retain forever"
 		}
-		p.Report(s.Tree.Name.Span, fmt.Sprintf("`%s` keeps %s, and nothing ends it", s.Tree.Name.Name, what),
-			"add a window, or `retain 24h`; `retain forever` says that you mean it", insert(s.Tree.Span, " "+retain, Unsafe, "add `"+retain+"`"))
+		help := "add a window, or `retain 24h`; `retain forever` says that you mean it"
+		if slices.ContainsFunc(s.Checked.Args.By, func(k types.Item) bool { return readsWindow(k.Expr, s.Checked.In[0].Schema) }) {
+			p.windowed(f, s.Checked, func(inner *check.Stage) {
+				help = fmt.Sprintf("write `window %s` in the place of the key `window`, so that each ends; or add `retain 24h`", inner.Args.Window)
+			})
+		}
+		p.Report(s.Tree.Name.Span, fmt.Sprintf("`%s` keeps %s, and nothing ends it", s.Tree.Name.Name, what), help, insert(s.Tree.Span, " "+retain, Unsafe, "add `"+retain+"`"))
 	}
 }
 
@@ -155,8 +163,14 @@ func plain(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // within returns the expressions that stand inside of a span.
 func (s *Script) within(at syntax.Span) (out []*check.Seen) {
-	for _, e := range s.Exprs {
-		if holds(at, e.Expr.Span) {
+	begin := func(e *check.Seen) int { return e.Expr.Start.Offset }
+	if s.ordered == nil {
+		s.ordered = slices.Clone(s.Exprs)
+		slices.SortStableFunc(s.ordered, func(a, b *check.Seen) int { return cmp.Compare(begin(a), begin(b)) })
+	}
+	i, _ := slices.BinarySearchFunc(s.ordered, at.Start.Offset, func(e *check.Seen, at int) int { return cmp.Compare(begin(e), at) })
+	for ; i < len(s.ordered) && begin(s.ordered[i]) < at.End.Offset; i++ {
+		if e := s.ordered[i]; holds(at, e.Expr.Span) {
 			out = append(out, e)
 		}
 	}

@@ -583,7 +583,7 @@ func (f *formula) value() truth {
 }
 
 // maxTries bounds how many places are tried for one question, and maxWork how many tests that takes. Of more operands than
-// maxPairs only those are compared that are written alike.
+// maxPairs only those are compared that are written alike, and of conditions in a row only so many are taken together.
 const (
 	maxTries = 4096
 	maxWork  = 1 << 20

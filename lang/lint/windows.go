@@ -33,9 +33,9 @@ var _ = define(
 	},
 	Rule{
 		Code: "W403", Name: "no-idle", Severity: syntax.SevWarn, Fix: Unsafe,
-		Text: "A source that never ends and may have several parts says nothing of parts that fall silent.",
-		Why: "Event time is that of the part that is furthest behind. One file that gets no more rows stops all windows of the script, without a word. " +
-			"`idle 1m` lets a part that has been silent for a minute hold nothing back; its rows that come later may be late.",
+		Text: "A source that never ends may fall silent, or a part of it, and others whose rows meet its own would wait for it.",
+		Why: "Event time is that of the part that is furthest behind: of the files of one source, and of the sources whose rows come together, as in a `union`. One file that gets no more rows " +
+			"stops the windows of all, without a word. `idle 1m` lets what has been silent for a minute hold nothing back; its rows that come later may be late.",
 		Bad: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true)\n    schema { ts: time, service: string }\n    time ts lag 5s\n" +
 			"logs |> aggregate n = count() by service window tumbling(1m) late drop |> into csv(\"n.csv\")\n",
 		Good: "source logs = jsonl([\"logs.jsonl\", \"more.jsonl\"], follow: true)\n    schema { ts: time, service: string }\n    time ts lag 5s idle 1m\n" +
@@ -141,21 +141,37 @@ func silentParts(p *Pass) {
 			}
 		}
 	}
+	meets := map[*check.Source][]*check.Source{} // sources whose event time is waited for together
 	for s := range f.place {
 		if p.Facts.Marks(s) {
 			wait(s)
+			all := f.endless(s)
+			for _, src := range all {
+				meets[src] = append(meets[src], all...)
+			}
 		}
 	}
 	for _, s := range p.Checked.Sources {
 		in := f.inputs[s.Pos]
-		if in == nil || !waits[end{source: s}] || s.Time == nil || s.Info.Bounded || s.Idle > 0 || !p.Facts.Reads(s).Splits {
+		if in == nil || !waits[end{source: s}] || s.Time == nil || s.Info.Bounded || s.Idle > 0 {
+			continue
+		}
+		reads, message, help := p.Facts.Reads(s), "", "say when a part is idle, for example `idle 1m`"
+		other := slices.IndexFunc(p.Checked.Sources, func(o *check.Source) bool { return o != s && slices.Contains(meets[s], o) })
+		switch {
+		case reads.Splits:
+			message = fmt.Sprintf("`%s` may have several parts, and one that falls silent stops event time for all", s.Name)
+		case reads.Outside && other >= 0:
+			message = fmt.Sprintf("if `%s` falls silent, event time stops for `%s`, too: their rows meet", s.Name, p.Checked.Sources[other].Name)
+			help = "say when it is idle, for example `idle 1m`"
+		default:
 			continue
 		}
 		at, fix := in.Call.Name.Span, (*Fix)(nil)
 		if in.Time != nil {
 			at, fix = in.Time.Span, insert(in.Time.Span, " idle 1m", Unsafe, "add `idle 1m`")
 		}
-		p.Report(at, fmt.Sprintf("`%s` may have several parts, and one that falls silent stops event time for all", s.Name), "say when a part is idle, for example `idle 1m`", fix)
+		p.Report(at, message, help, fix)
 	}
 }
 
@@ -260,7 +276,7 @@ func misaligned(p *Pass) {
 				return
 			}
 			p.Report(clause(s.Tree, "window").Span, fmt.Sprintf("the windows cut through those of the rows, `%s`: %s", inner, what),
-				fmt.Sprintf("make the outer windows as long as several of %s, and let both start together", duration(unit)), nil)
+				fmt.Sprintf("make the size and the step of the outer windows multiples of %s, and let both start together", duration(unit)), nil)
 		})
 	}
 }

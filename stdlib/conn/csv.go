@@ -44,6 +44,7 @@ var _ = define(spec.Conn{
 	Rewinds:  rewinds,
 	Splits:   severalFiles,
 	Takes:    takes(csvExts),
+	File:     partFile(".csv"),
 	Delivery: delivery,
 	Reached:  filesReached,
 	Open:     csvOpen,

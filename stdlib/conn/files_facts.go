@@ -60,6 +60,22 @@ func covers(p, path string, exts []string, env *exec.Env) bool {
 	return exts == nil || slices.Contains(exts, strings.ToLower(filepath.Ext(base)))
 }
 
+// partFile makes the File of a format whose files in a folder end so.
+func partFile(ext string) func(a *types.ConnArgs) string {
+	return func(a *types.ConnArgs) string {
+		paths := optStrings(a, "path")
+		if len(a.Rows) == 0 || len(paths) != 1 {
+			return ""
+		}
+		name := paths[0]
+		for _, it := range a.Rows {
+			name = filepath.Join(name, it.Name+"=x")
+		}
+		pack, _ := packFor(optString(a, "compression"), paths[0])
+		return filepath.Join(name, "part-0"+ext+packExt(pack))
+	}
+}
+
 // delivery: what goes into a regular file is put there, and taken back, with its checkpoint.
 func delivery(a *types.ConnArgs, env *exec.Env) spec.Delivery {
 	for _, p := range optStrings(a, "path") {

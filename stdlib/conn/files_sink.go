@@ -90,13 +90,7 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 	if s.pack, err = packFor(optString(w.Args, "compression"), s.path); err != nil {
 		return nil, err
 	}
-	s.ext = ext
-	switch s.pack {
-	case "gzip":
-		s.ext += ".gz"
-	case "zstd":
-		s.ext += ".zst"
-	}
+	s.ext = ext + packExt(s.pack)
 	if w.Parts != nil {
 		s.parts = w.PartNames
 		if err := s.openFolder(); err != nil {
@@ -135,6 +129,17 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// packExt is how names of files end that are compressed so.
+func packExt(pack string) string {
+	switch pack {
+	case "gzip":
+		return ".gz"
+	case "zstd":
+		return ".zst"
+	}
+	return ""
 }
 
 // packFor returns the compression of an output.

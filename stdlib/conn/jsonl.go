@@ -35,6 +35,7 @@ var _ = define(spec.Conn{
 	Rewinds:  rewinds,
 	Splits:   severalFiles,
 	Takes:    takes(jsonExts),
+	File:     partFile(".jsonl"),
 	Delivery: delivery,
 	Reached:  filesReached,
 	Open:     jsonOpen,

@@ -36,6 +36,7 @@ var _ = define(spec.Conn{
 	Rewinds:  rewinds,
 	Splits:   severalFiles,
 	Takes:    takes(nil),
+	File:     partFile(".txt"),
 	Delivery: delivery,
 	Reached:  filesReached,
 	Open: func(s *spec.Scan) ([]exec.Source, error) {

@@ -133,6 +133,8 @@ type Conn struct {
 	Splits func(a *types.ConnArgs, env *exec.Env) bool
 	// Takes reports whether a source called so reads what lies at a path; nil: it reads nothing that has one.
 	Takes func(a *types.ConnArgs, path string, env *exec.Env) bool
+	// File names a file that a sink called so may write, "" where its path says it; nil: always.
+	File func(a *types.ConnArgs) string
 	// Delivery says how safely a sink called so gives out its rows; nil: each at least once.
 	Delivery func(a *types.ConnArgs, env *exec.Env) Delivery
 	// Open opens a source for at most s.Width tasks; it returns one exec.Source a task, at least one.
