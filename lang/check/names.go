@@ -18,13 +18,6 @@ import (
 
 // Messages about names: what is unknown, what was probably meant, and how this language calls what others have.
 
-// otherWords are names of other languages and what is written here.
-var otherWords = map[string]string{
-	"null": "`nil`", "none": "`nil`", "undefined": "`nil`", "true": "`true`", "false": "`false`", "and": "`and`", "or": "`or`", "not": "`not`", "in": "`in`",
-	"is": "`x == nil`", "like": "`contains`, `startsWith`, `endsWith` or `matches`", "between": "`x >= a and x <= b`", "case": "`condition ? a : b`",
-	"_time": "`event_time()`", "current_timestamp": "`now()`",
-}
-
 // otherFunctions are functions of other languages and what is written here.
 var otherFunctions = map[string]string{
 	"coalesce": "`a ?? b`", "ifnull": "`a ?? b`", "nvl": "`a ?? b`", "isnull": "`x == nil`", "iff": "`condition ? a : b`", "if": "`condition ? a : b`",
@@ -73,7 +66,7 @@ func (t *typer) unknownName(n *ast.IdentifierNode, name string) *types.Expr {
 		what = "name"
 	}
 	msg := fmt.Sprintf("unknown %s `%s`", what, name)
-	if w := otherWords[strings.ToLower(name)]; w != "" {
+	if w := syntax.OtherWords[strings.ToLower(name)]; w != "" {
 		return t.fail(n, "N150", msg, "it is written "+w+" here")
 	}
 	if len(t.elems) > 0 {
@@ -338,14 +331,22 @@ func (t *typer) unexpected(at file.Location, next string) string {
 		return "it is written `!=` here"
 	case before == "&" || next == "&":
 		return "the logical and is written `and` or `&&`; of bits it is `bitand(a, b)`"
-	case low != next && otherWords[low] != "" && (low == "and" || low == "or" || low == "not" || low == "in"):
+	case low != next && syntax.OtherWords[low] != "" && (low == "and" || low == "or" || low == "not" || low == "in"):
 		return "it is written `" + low + "` here"
-	case low == "is", low == "like", low == "between":
-		return "it is written " + otherWords[low] + " here"
+	case low == "is", low == "like", low == "ilike", low == "between":
+		return "it is written " + syntax.OtherWords[low] + " here"
 	case strings.ToLower(before) == "case":
-		return "it is written " + otherWords["case"] + " here"
+		return "it is written " + syntax.OtherWords["case"] + " here"
 	case next == ":" && earlier == "{", next == "," && earlier == "{", next == ":" && earlier == "":
 		return "braces around the whole of a closure are its own; a record has braces of its own inside: `{{name: value}}`"
+	case next == "*" && before == "(":
+		return "rows are counted by `count()`"
+	case before == "distinct" && isValue(next):
+		return "distinct values are counted by `distinct(" + next + ")`"
+	case next == "as":
+		return "a value is converted by " + otherFunctions["cast"]
+	case next == "," && t.text.inParentheses(at):
+		return "a list stands in brackets: `x in [1, 2]`"
 	case next == "#" && t.sc.aggs != nil:
 		return "the functions of lists that are also aggregates are written with `::` here, as in `::count(xs, # > 1)`"
 	case next == "#":
@@ -354,6 +355,22 @@ func (t *typer) unexpected(at file.Location, next string) string {
 		return "an operator or a comma is missing before it"
 	}
 	return ""
+}
+
+// inParentheses reports whether a token stands in parentheses behind `in`, with no others between.
+func (x *exprText) inParentheses(at file.Location) bool {
+	open := 0
+	for i := slices.Index(x.toks, at) - 1; i > 0; i-- {
+		switch x.kinds[i] {
+		case ')':
+			open++
+		case '(':
+			if open--; open < 0 {
+				return x.slice(x.toks[i]) == "(" && x.slice(x.toks[i-1]) == "in"
+			}
+		}
+	}
+	return false
 }
 
 // isValue reports whether a token begins or ends a value.

@@ -193,10 +193,17 @@ func (s *exprScan) word(t *lexer.Token) (bool, *fault) {
 
 // noLeft reports an operator that has nothing to its left.
 func (s *exprScan) noLeft(t *lexer.Token) *fault {
+	if s.last.Value == "<" && t.Value == ">" {
+		return faultAt(t, P057, "it is written "+OtherWords["<>"]+" here", "`<>` does not compare")
+	}
 	if s.begun {
 		return faultAt(t, P057, "", "%s follows %s without an operand between them", show(t), show(&s.last))
 	}
-	return faultAt(t, P057, "", "%s has no operand to its left", show(t))
+	help := ""
+	if t.Value == "*" {
+		help = "all columns go on by themselves, and `derive` adds to them"
+	}
+	return faultAt(t, P057, help, "%s has no operand to its left", show(t))
 }
 
 func (s *exprScan) op(t *lexer.Token) (bool, *fault) {

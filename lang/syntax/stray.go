@@ -173,8 +173,11 @@ func (p *parser) strayStage(at, from, to int, stage string, info stageForm) int 
 		p.errorAt(at, P059, help, "unexpected `:`")
 	case t.Kind == KindComma && info.form == formTarget:
 		p.errorAt(at, P059, "write a stage for each target: `|> tee a |> into b`", "`%s` takes one target", stage)
+	case t.Kind == KindComma && p.clauseAt(at, from) == "as" && stage != "unnest":
+		p.errorAt(at, P059, "columns get their names with `=`: `name = expression`", "unexpected `,`")
 	case t.Kind == KindComma:
 		p.errorAt(at, P059, "clauses are not separated by commas", "unexpected `,`")
+	case p.strayWord(at, from, to):
 	case t.Kind == KindIdent && p.innerWord(t.Text):
 		p.strayInner(at, stage, info)
 	case t.Kind == KindIdent && t.Lead != LeadNone && !isReserved(t.Text) && !p.likeLabel(t.Text) && p.likeStage(at, to):
@@ -188,6 +191,39 @@ func (p *parser) strayStage(at, from, to int, stage string, info stageForm) int 
 	next := p.nextLost(at+1, to)
 	p.rest(at, next)
 	return next
+}
+
+// strayWord reports a word of SQL among or behind values.
+func (p *parser) strayWord(at, from, to int) bool {
+	word, prev, next := p.tokens[at].Text, strings.ToLower(p.tokens[at-1].Text), ""
+	if at+1 < to {
+		next = strings.ToLower(p.tokens[at+1].Text)
+	}
+	if p.tokens[at].Kind == KindOp {
+		return false
+	}
+	help := ""
+	switch low := strings.ToLower(word); {
+	case prev == "case", prev == "interval":
+		at, word = at-1, p.tokens[at-1].Text
+		help = "it is written " + OtherWords[prev] + " here"
+	case prev == "distinct" && at-2 == from:
+		at, word = at-1, p.tokens[at-1].Text
+		help = "each value once is `aggregate n = count() by …`"
+	case slices.Contains([]string{"is", "like", "ilike", "between"}, low),
+		low != word && slices.Contains([]string{"and", "or", "not", "in"}, low):
+		help = "it is written " + OtherWords[low] + " here"
+	case low == "having":
+		help = "groups are filtered by the next stage: `|> where n > 3`"
+	case low == "group" && next == "by":
+		help = "the keys follow `by` alone: `aggregate n = count() by customer`"
+	case low == "order" && next == "by":
+		help = "rows are put in order by a stage of its own: `|> sort by …`"
+	default:
+		return false
+	}
+	p.errorAt(at, P055, help, "unexpected `%s`", shorten(word))
+	return true
 }
 
 // nextLost looks, behind a mistake, for a line that starts with a stage whose `|>` is missing. It reports it and returns
@@ -344,7 +380,9 @@ func (p *parser) lostComma(at, from, to int, stage string, info stageForm) {
 		p.errorAt(at, P063, "write `keep "+t.Text+"`", "`%s` belongs to the clause `keep`", t.Text)
 	case info.max == 1 && clause == "", clause == "on", clause == "within", clause == "retain", clause == "rows":
 		p.errorAt(at, P055, "two values need an operator between them", "missing operator before %s", display(t))
-	case t.Text == "::" || t.Text == "!" || t.Text == ".":
+	case t.Text == "::":
+		p.errorAt(at, P059, "a value is converted by `int(x)`, `float(x)`, `string(x)`", "unexpected %s", display(t))
+	case t.Text == "!" || t.Text == ".":
 		p.errorAt(at, P059, "", "unexpected %s", display(t))
 	case isReserved(t.Text):
 		p.errorAt(at, P059, "", "unexpected %s after %s", display(t), display(p.tokens[at-1]))
