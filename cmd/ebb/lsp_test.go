@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,7 @@ type editor struct {
 	conn  *jsonrpc2.Conn
 	in    io.WriteCloser
 	found chan published
+	asked chan string // what the server asks the editor
 	texts map[string]string
 }
 
@@ -52,10 +54,10 @@ type ends struct {
 	io.WriteCloser
 }
 
-// newEditor starts `ebb lsp` in a folder with some files.
-func newEditor(t *testing.T, files map[string]string) *editor {
+// newEditor starts `ebb lsp` in a folder with some files. more are params of `initialize`.
+func newEditor(t *testing.T, files map[string]string, more ...object) *editor {
 	t.Helper()
-	e := &editor{process: prepare(t, "lsp", "--stdio"), t: t, found: make(chan published, 1000), texts: map[string]string{}}
+	e := &editor{process: prepare(t, "lsp", "--stdio"), t: t, found: make(chan published, 1000), asked: make(chan string, 1000), texts: map[string]string{}}
 	for name, text := range files {
 		require.NoError(t, os.MkdirAll(filepath.Dir(e.path(name)), 0o777))
 		e.write(t, name, text)
@@ -84,6 +86,8 @@ func newEditor(t *testing.T, files map[string]string) *editor {
 				var p published
 				json.Unmarshal(*r.Params, &p)
 				e.found <- p
+			} else if !r.Notif {
+				e.asked <- r.Method
 			}
 			return nil, nil
 		}))
@@ -91,7 +95,11 @@ func newEditor(t *testing.T, files map[string]string) *editor {
 		Capabilities object
 		ServerInfo   struct{ Name string }
 	}
-	e.call("initialize", object{"rootUri": "file://" + e.dir, "capabilities": object{}}, &hello)
+	params := object{"rootUri": "file://" + e.dir, "capabilities": object{}}
+	for _, m := range more {
+		maps.Copy(params, m)
+	}
+	e.call("initialize", params, &hello)
 	require.Equal(t, "ebb", hello.ServerInfo.Name)
 	require.Equal(t, "utf-16", hello.Capabilities["positionEncoding"])
 	e.notify("initialized", object{})
@@ -387,6 +395,11 @@ func TestLSPCompletion(t *testing.T) {
 		"source z = csv(\"z.csv\") sch¦":             "schema",
 		"source z = csv(\"z.csv\") schema { a: flo¦": "float",
 		"// big |> wh¦":                              "",
+		"pipe clean() = where tw¦":                   "",
+		"pipe clean() = where tw¦\nbig |> clean()":   "twice",
+		"pipe clean() = dro¦\nbig |> clean()":        "drop",
+		"pipe clean(n: int) = derive most = amount * n\n    |> where mos¦\n\nstream z = big |> limit 3\n    |> clean(2) |> limit 5": "most",
+		"pipe clean() = |> select twice |> derive a = half¦\nbig |> clean()":                                                        "",
 	} {
 		if !strings.Contains(line, "¦") {
 			line += "¦"
@@ -555,6 +568,85 @@ func TestLSPFormat(t *testing.T) {
 	require.Len(t, edits, 1)
 	require.Equal(t, "let a = 1\r\n", edits[0].NewText)
 	require.Equal(t, "0,0", edits[0].Range.String())
+}
+
+// Of a range only the statements that it touches get their layout, broken ones never.
+func TestLSPFormatRange(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t, lspFiles())
+	e.open("f.ebb", "let a   =  1\r\n// one\r\nlet b   =  2 // two\r\nlet c   =  3\r\n let d = )\r\n")
+	var edits []foundEdit
+	formatted := func(from, to string) string {
+		edits = nil
+		e.call("textDocument/rangeFormatting", object{"textDocument": object{"uri": e.uri("f.ebb")}, "options": object{"tabSize": 4},
+			"range": object{"start": e.place("f.ebb", from), "end": e.place("f.ebb", to)}}, &edits)
+		var out []string
+		for _, x := range edits {
+			out = append(out, x.NewText)
+		}
+		return strings.Join(out, "|")
+	}
+	require.Equal(t, "let b = 2", formatted("// one", "2 // ¦two"))
+	require.Equal(t, "let a = 1|let b = 2", formatted("le¦t a", "let¦ b"))
+	require.Equal(t, "", formatted(" ¦let d", ")"))
+}
+
+// An editor that asks for diagnostics is sent none, and is told when it should ask again.
+func TestLSPPull(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t, lspFiles(), object{"capabilities": object{"textDocument": object{"diagnostic": object{}}, "workspace": object{"diagnostics": object{"refreshSupport": true}}}})
+	e.open("main.ebb", strings.Replace(lspScript, "where amount", "where amont", 1))
+	var report struct {
+		Kind, ResultID string
+		Items          []struct{ Code string }
+	}
+	ask := func(previous string) {
+		report.Kind, report.Items = "", nil
+		e.call("textDocument/diagnostic", object{"textDocument": object{"uri": e.uri("main.ebb")}, "previousResultId": previous}, &report)
+	}
+	ask("")
+	require.Equal(t, "full", report.Kind)
+	require.Equal(t, "N150", report.Items[0].Code)
+	was := report.ResultID
+	ask(was)
+	require.Equal(t, "unchanged", report.Kind)
+	e.change("main.ebb", 2, lspScript)
+	ask(was)
+	require.Equal(t, "full", report.Kind)
+	require.NotContains(t, report.Items, struct{ Code string }{"N150"})
+
+	// What another document changes.
+	e.open("lib/shop.ebb", "fn is_big(x: string) = x > least_big\n")
+	select {
+	case method := <-e.asked:
+		require.Equal(t, "workspace/diagnostic/refresh", method)
+	case <-time.After(time.Minute):
+		t.Fatal("the editor is not told that there are other diagnostics")
+	}
+	ask(report.ResultID)
+	require.Equal(t, "full", report.Kind)
+	require.NotEmpty(t, report.Items)
+	require.Empty(t, e.found)
+}
+
+// The server of an editor that was killed ends, though somebody holds the streams open.
+func TestLSPParentDies(t *testing.T) {
+	t.Parallel()
+	parent := exec.Command("sleep", "600")
+	require.NoError(t, parent.Start())
+	e := newEditor(t, nil, object{"processId": parent.Process.Pid})
+	select {
+	case <-e.done:
+		t.Fatal("the server ended though its editor lives")
+	case <-time.After(3 * time.Second):
+	}
+	require.NoError(t, parent.Process.Kill())
+	parent.Wait()
+	select {
+	case <-e.done:
+	case <-time.After(time.Minute):
+		t.Fatal("the server lives on")
+	}
 }
 
 // What ebb.toml does not want is not shown.

@@ -112,7 +112,7 @@ func (a *asking) here() []Item {
 		return slices.Concat(list(Value, []string{"true", "false"}), a.constants())
 	case at.call != "":
 		return slices.Concat(a.options(at.call), a.constants())
-	case last.Kind == syntax.KindPipe, first == "pipe" && last.Kind == syntax.KindAssign && at.head:
+	case last.Kind == syntax.KindPipe, first == "pipe" && last.Kind == syntax.KindAssign && at.stage == "":
 		return a.stages()
 	case last.Kind == syntax.KindArrow, (last.Text == "into" || last.Text == "tee") && at.stage != "aggregate":
 		return slices.Concat(a.conns(false), list(Target, a.Named("sink")))
@@ -304,7 +304,7 @@ var typeNames = []string{"bool", "int", "float", "string", "bytes", "time", "dur
 // place is where in a statement a text ends.
 type place struct {
 	head  bool   // before the first `|>`
-	pipe  int    // byte of the last `|>`
+	pipe  int    // byte of the last `|>`, or behind the `=` of a pipe that begins with a stage
 	stage string // first word of the stage
 	call  string // the connector whose brackets are open, "" if it is none
 	typed bool   // where a type is wanted
@@ -322,6 +322,13 @@ func (p *place) look(tokens []syntax.Token) {
 			}
 			if i+2 < len(tokens) && tokens[i+2].Text == "join" {
 				p.stage += " join"
+			}
+		case syntax.KindAssign:
+			if p.head && len(open) == 0 && tokens[0].Text == "pipe" {
+				p.head, p.pipe = false, t.Span.End.Offset
+				if i+1 < len(tokens) {
+					p.stage = tokens[i+1].Text
+				}
 			}
 		case syntax.KindOpen:
 			open = append(open, i)

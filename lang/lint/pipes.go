@@ -48,8 +48,8 @@ func replace(at syntax.Span, with string, a Applicability, text string) *Fix {
 	return &Fix{Applicability: a, Text: text, Edits: []Edit{{at, with}}}
 }
 
-// Meant is what the message of a diagnostic proposes: "… did you mean `NAME`?".
-func Meant(message string) (name string, ok bool) {
+// meant is what the message of a diagnostic proposes: "… did you mean `NAME`?".
+func meant(message string) (name string, ok bool) {
 	_, rest, ok := strings.Cut(message, "did you mean `")
 	if !ok {
 		return "", false
@@ -60,9 +60,23 @@ func Meant(message string) (name string, ok bool) {
 
 // didYouMean writes what the message of a diagnostic proposes in the place that it points at.
 func didYouMean(_ *Script, d check.Diagnostic) *Fix {
-	name, ok := Meant(d.Message)
+	name, ok := meant(d.Message)
 	if !ok {
 		return nil
+	}
+	return replace(d.Span, name, Unsafe, "write `"+name+"`")
+}
+
+// meantWord writes the name that was probably meant, where the diagnostic is about a word that is nearly that name.
+func meantWord(d check.Diagnostic) *Fix {
+	name, ok := meant(d.Message)
+	if !ok || !strings.HasSuffix(d.Message, "`?") {
+		return nil
+	}
+	word := strings.Trim(strings.TrimPrefix(d.Source.Slice(d.Span), "@"), `"`)
+	near := syntax.Suggest(word, []string{name}) != "" || strings.HasSuffix(name, "."+word)
+	if !near || strings.ContainsAny(word, " \n") {
+		return nil // the finding is about more than the word
 	}
 	return replace(d.Span, name, Unsafe, "write `"+name+"`")
 }

@@ -159,6 +159,9 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 		if f.Rule != nil && f.Rule.Mend != nil && d.Source == tree.Source {
 			f.Fix = f.Rule.Mend(s, d)
 		}
+		if f.Fix == nil && d.Source == tree.Source {
+			f.Fix = meantWord(d)
+		}
 		found = append(found, f)
 	}
 	for _, r := range rules {

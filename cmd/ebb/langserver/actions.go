@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ebb-lang/ebb/lang/lint"
-	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
 // codeActions are the fixes of what was found in a range, and one that makes all safe fixes at once.
@@ -23,9 +22,6 @@ func codeActions(_ context.Context, s *Server, d *document, p codeActionParams) 
 			continue
 		}
 		fix := f.Fix
-		if fix == nil {
-			fix = meant(f)
-		}
 		if fix == nil {
 			continue
 		}
@@ -55,18 +51,4 @@ func (d *document) edit(edits []lint.Edit) workspaceEdit {
 		list = append(list, textEdit{d.text.span(e.Span), e.Text})
 	}
 	return workspaceEdit{Changes: map[string][]textEdit{d.uri: list}}
-}
-
-// meant is the fix of a finding that says what was probably meant.
-func meant(f lint.Finding) *lint.Fix {
-	name, ok := lint.Meant(f.Message)
-	if !ok || !strings.HasSuffix(f.Message, "`?") {
-		return nil
-	}
-	word := strings.TrimSuffix(strings.TrimPrefix(f.Source.Slice(f.Span), "@"), "")
-	near := syntax.Suggest(strings.Trim(word, `"`), []string{name}) != "" || strings.HasSuffix(name, "."+word)
-	if !near || strings.ContainsAny(word, " \n") {
-		return nil // the finding is about more than the word
-	}
-	return &lint.Fix{Applicability: lint.Unsafe, Text: "write `" + name + "`", Edits: []lint.Edit{{Span: f.Span, Text: name}}}
 }

@@ -131,8 +131,14 @@ func (c *completing) Columns(before string) []types.Field {
 			before = after
 		}
 	}
-	if before = strings.TrimSpace(before); before == "" || strings.HasPrefix(before, "pipe ") {
+	if before = strings.TrimSpace(before); before == "" {
 		return nil
+	}
+	pipe := ""
+	if strings.HasPrefix(before, "pipe ") {
+		if pipe, before = c.inPipe(before); before == "" {
+			return nil
+		}
 	}
 	text := c.doc.text.plain
 	rest := text[c.at:]
@@ -141,7 +147,7 @@ func (c *completing) Columns(before string) []types.Field {
 	} else {
 		rest = ""
 	}
-	script := text[:c.start] + "stream " + here + " = " + strings.ReplaceAll(before, "\n", "\n ") + "\n" + rest
+	script := text[:c.start] + pipe + "\nstream " + here + " = " + strings.ReplaceAll(before, "\n", "\n ") + "\n" + rest
 	found, _ := check.Text(c.doc.path, script, c.doc.world(), check.Options{})
 	for _, s := range found.Streams {
 		if s.Name == here {
@@ -149,6 +155,43 @@ func (c *completing) Columns(before string) []types.Field {
 		}
 	}
 	return nil
+}
+
+// inPipe is what stands for the rows at hand within a pipe: the pipe as far as it is written, and the first pipeline that
+// uses it, up to there. rows is "" if none does.
+func (c *completing) inPipe(before string) (pipe, rows string) {
+	tokens, _ := syntax.Lex(&syntax.Source{Text: before})
+	tokens = slices.DeleteFunc(tokens, syntax.Token.Trivia)
+	if len(tokens) < 3 {
+		return "", ""
+	}
+	name := plain(tokens[1])
+	begins := tokens[len(tokens)-2].Kind == syntax.KindAssign // the last one is the end
+	tree, _ := syntax.Parse(c.doc.path, c.doc.text.raw)
+	for _, stmt := range tree.Stmts {
+		var p *syntax.Pipeline
+		switch s := stmt.(type) {
+		case *syntax.Stream:
+			p = s.Pipeline
+		case *syntax.PipelineStmt:
+			p = s.Pipeline
+		}
+		if p == nil {
+			continue
+		}
+		for _, s := range p.Stages {
+			if !s.Call || s.Name.Name != name {
+				continue
+			}
+			rows := tree.Source.Text[p.Start.Offset:s.End.Offset]
+			if begins {
+				rows = tree.Source.Text[p.Start.Offset:s.Start.Offset]
+				return "", strings.TrimSuffix(strings.TrimSpace(rows), "|>")
+			}
+			return before, rows
+		}
+	}
+	return "", ""
 }
 
 // nextStatement is where the next statement begins in what follows a place, -1 if none does.

@@ -2,15 +2,28 @@ package langserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
-// publish sends the diagnostics of a document, unless it has changed meanwhile.
+// publish sends the diagnostics of a document, unless it has changed meanwhile or the editor asks for them by itself.
 func (s *Server) publish(d *document) {
+	s.mu.Lock()
+	pulls := s.pulls
+	s.mu.Unlock()
+	if pulls {
+		if d.stale.Swap(false) {
+			s.askAgain()
+		}
+		return
+	}
 	_, err := guarded("diagnostics", func() (any, error) {
 		found := s.diagnostics(d.look())
 		s.publishing.Lock()
@@ -22,6 +35,43 @@ func (s *Server) publish(d *document) {
 	})
 	if err != nil { // what was shown is no longer true
 		s.send(d, nil)
+	}
+}
+
+// askedDiagnostics are the diagnostics of a document for an editor that asks.
+func askedDiagnostics(_ context.Context, s *Server, d *document, p diagnosticParams) (any, error) {
+	found := s.diagnostics(d.look())
+	if found == nil {
+		found = []diagnostic{}
+	}
+	text, err := json.Marshal(found)
+	if err != nil {
+		return nil, err
+	}
+	h := fnv.New64a()
+	h.Write(text)
+	id := strconv.FormatUint(h.Sum64(), 36)
+	if id == p.Previous {
+		return diagnosticReport{Kind: "unchanged", ResultID: id}, nil
+	}
+	return diagnosticReport{Kind: "full", ResultID: id, Items: &found}, nil
+}
+
+// renew looks at a document again, after a while: something beside it has changed.
+func (s *Server) renew(d *document, wait time.Duration) {
+	d.stale.Store(true)
+	d.timer.Reset(wait)
+}
+
+// askAgain tells an editor that asks for diagnostics that there are others.
+func (s *Server) askAgain() {
+	s.mu.Lock()
+	renews := s.renews
+	s.mu.Unlock()
+	if renews && s.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_ = s.conn.Call(ctx, "workspace/diagnostic/refresh", nil, nil) // who does not want to be told need not be
 	}
 }
 

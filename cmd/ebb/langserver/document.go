@@ -20,6 +20,7 @@ type document struct {
 	version int
 	text    *text
 	timer   *time.Timer // of its diagnostics
+	stale   atomic.Bool // what it has been told of it is no longer right, though the text is the same
 
 	mu   sync.Mutex
 	seen *looking // nil: not looked at yet, or no longer right
@@ -94,7 +95,7 @@ func (s *Server) touched(path string, wait time.Duration) {
 		}
 		d.mu.Unlock()
 		if uses {
-			d.timer.Reset(wait)
+			s.renew(d, wait)
 		}
 	}
 }
@@ -103,7 +104,7 @@ func (s *Server) touched(path string, wait time.Duration) {
 func (s *Server) filesChanged() {
 	for _, d := range s.documents() {
 		d.forget()
-		d.timer.Reset(pause)
+		s.renew(d, pause)
 	}
 }
 
@@ -201,7 +202,12 @@ func didClose(s *Server, raw json.RawMessage) error {
 	delete(s.open, d.path)
 	s.mu.Unlock()
 	d.timer.Stop()
-	s.send(d, nil)
+	s.mu.Lock()
+	pulls := s.pulls
+	s.mu.Unlock()
+	if !pulls {
+		s.send(d, nil)
+	}
 	s.touched(d.path, pause)
 	return nil
 }

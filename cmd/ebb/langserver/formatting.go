@@ -13,6 +13,31 @@ func formatting(_ context.Context, _ *Server, d *document, _ documentParams) (an
 	return d.text.into(now), nil
 }
 
+// rangeFormatting gives the statements that a range touches the layout of `ebb fmt`.
+func rangeFormatting(_ context.Context, _ *Server, d *document, p rangeParams) (any, error) {
+	edits := []textEdit{}
+	text, _ := syntax.Format(d.path, d.text.raw)
+	was, _ := syntax.Parse(d.path, d.text.raw)
+	now, _ := syntax.Parse(d.path, text)
+	if len(was.Stmts) != len(now.Stmts) {
+		return edits, nil
+	}
+	from, to := d.text.offset(p.Range.Start), d.text.offset(p.Range.End)
+	for i, s := range was.Stmts {
+		if s == nil || now.Stmts[i] == nil {
+			continue
+		}
+		at := s.Range()
+		if at.End.Offset < from || at.Start.Offset > to {
+			continue
+		}
+		if by := now.Source.Slice(now.Stmts[i].Range()); by != was.Source.Slice(at) {
+			edits = append(edits, textEdit{d.text.span(at), d.text.ended(by)})
+		}
+	}
+	return edits, nil
+}
+
 // into is what makes another text of it. The lines at the beginning and at the end that stay as they are are left alone, so
 // that an editor keeps its place.
 func (t *text) into(now string) []textEdit {
@@ -37,9 +62,13 @@ func (t *text) into(now string) []textEdit {
 		}
 		end += len(line)
 	}
-	by := now[from : len(now)-end]
+	return []textEdit{{textRange{t.position(from), t.position(len(was) - end)}, t.ended(now[from : len(now)-end])}}
+}
+
+// ended gives the lines of a text the ends that those of the document have.
+func (t *text) ended(by string) string {
 	if strings.Contains(t.raw, "\r\n") {
-		by = strings.ReplaceAll(by, "\n", "\r\n")
+		return strings.ReplaceAll(by, "\n", "\r\n")
 	}
-	return []textEdit{{textRange{t.position(from), t.position(len(was) - end)}, by}}
+	return by
 }

@@ -51,6 +51,7 @@ type changeParams struct {
 }
 
 type initializeParams struct {
+	ProcessID        *int   `json:"processId"`
 	RootURI          string `json:"rootUri"`
 	RootPath         string `json:"rootPath"`
 	WorkspaceFolders []struct {
@@ -63,7 +64,13 @@ type initializeParams struct {
 					SnippetSupport bool `json:"snippetSupport"`
 				} `json:"completionItem"`
 			} `json:"completion"`
+			Diagnostic *struct{} `json:"diagnostic"`
 		} `json:"textDocument"`
+		Workspace struct {
+			Diagnostics struct {
+				RefreshSupport bool `json:"refreshSupport"`
+			} `json:"diagnostics"`
+		} `json:"workspace"`
 	} `json:"capabilities"`
 }
 
@@ -86,6 +93,23 @@ type publishParams struct {
 	URI         string       `json:"uri"`
 	Version     int          `json:"version"`
 	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+type diagnosticParams struct {
+	documentParams
+	Previous string `json:"previousResultId"`
+}
+
+// diagnosticReport is the answer of one who is asked for diagnostics. Items stand in a full one only.
+type diagnosticReport struct {
+	Kind     string        `json:"kind"` // full or unchanged
+	ResultID string        `json:"resultId"`
+	Items    *[]diagnostic `json:"items,omitempty"`
+}
+
+type rangeParams struct {
+	documentParams
+	Range textRange `json:"range"`
 }
 
 type markup struct {

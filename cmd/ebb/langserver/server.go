@@ -32,6 +32,8 @@ type Server struct {
 	mu      sync.Mutex
 	state   state
 	root    string               // folder of the workspace, "" if there is none
+	pulls   bool                 // the editor asks for diagnostics; it is sent none
+	renews  bool                 // it wants to be told when it should ask again
 	open    map[string]*document // by path
 	running map[jsonrpc2.ID]context.CancelFunc
 
@@ -144,6 +146,8 @@ var requests = map[string]request{
 	"textDocument/semanticTokens/full": about(semanticTokensOf),
 	"textDocument/codeAction":          about(codeActions),
 	"textDocument/formatting":          about(formatting),
+	"textDocument/rangeFormatting":     about(rangeFormatting),
+	"textDocument/diagnostic":          about(askedDiagnostics),
 }
 
 var notifications = map[string]func(s *Server, params json.RawMessage) error{
@@ -315,23 +319,31 @@ func (s *Server) initialize(raw json.RawMessage) (any, error) {
 		s.root = root
 		s.mu.Unlock()
 	}
+	s.mu.Lock()
+	s.pulls, s.renews = p.Capabilities.TextDocument.Diagnostic != nil, p.Capabilities.Workspace.Diagnostics.RefreshSupport
+	s.mu.Unlock()
+	if p.ProcessID != nil && s.conn != nil {
+		go s.follow(*p.ProcessID)
+	}
 	s.setState(initialized)
 	return map[string]any{
 		"serverInfo": map[string]string{"name": "ebb", "version": s.opts.Version},
 		"capabilities": map[string]any{
-			"positionEncoding":           "utf-16",
-			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": true},
-			"hoverProvider":              true,
-			"completionProvider":         map[string]any{"triggerCharacters": []string{">", "(", ".", "\"", "/", ":"}, "resolveProvider": true},
-			"signatureHelpProvider":      map[string]any{"triggerCharacters": []string{"(", ","}},
-			"definitionProvider":         true,
-			"referencesProvider":         true,
-			"documentHighlightProvider":  true,
-			"renameProvider":             map[string]any{"prepareProvider": true},
-			"documentSymbolProvider":     true,
-			"documentFormattingProvider": true,
-			"codeActionProvider":         map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},
-			"semanticTokensProvider":     map[string]any{"full": true, "legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}},
+			"positionEncoding":                "utf-16",
+			"textDocumentSync":                map[string]any{"openClose": true, "change": 2, "save": true},
+			"hoverProvider":                   true,
+			"completionProvider":              map[string]any{"triggerCharacters": []string{">", "(", ".", "\"", "/", ":"}, "resolveProvider": true},
+			"signatureHelpProvider":           map[string]any{"triggerCharacters": []string{"(", ","}},
+			"definitionProvider":              true,
+			"referencesProvider":              true,
+			"documentHighlightProvider":       true,
+			"renameProvider":                  map[string]any{"prepareProvider": true},
+			"documentSymbolProvider":          true,
+			"documentFormattingProvider":      true,
+			"documentRangeFormattingProvider": true,
+			"diagnosticProvider":              map[string]any{"identifier": "ebb", "interFileDependencies": true, "workspaceDiagnostics": false},
+			"codeActionProvider":              map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll"}},
+			"semanticTokensProvider":          map[string]any{"full": true, "legend": map[string]any{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}},
 		},
 	}, nil
 }

@@ -195,7 +195,7 @@ func (s *Server) sourceKnown(script string) {
 		}
 	}
 	d.mu.Unlock()
-	d.timer.Reset(pause)
+	s.renew(d, pause)
 }
 
 // stamps is which files were looked at, and what they were then.

@@ -16,7 +16,7 @@ func TestChaosNoticesFaults(t *testing.T) {
 	noticed := map[string][]string{
 		script: {"forget-taken", "forget-end", "forget-queued", "record-beyond-mark", "run-over-mark", "never-aligned", "old-end-early", "mark-first-edge", "old-unmarked",
 			"forget-feed", "reached-drops-cuts", "restore-loses-last", "restore-twice", "keys-off-by-one", "merge-first-only", "feed-not-restored", "first-task-only",
-			"reuse-id", "no-fsync", "own-everything"},
+			"reuse-id", "no-fsync", "own-everything", "mark-early", "source-runs-on", "forget-old-flight", "publish-incomplete"},
 		idle: {"forget-gate-watermark", "watermark-of-the-fastest", "old-watermark-unmerged", "forget-ended"},
 	}
 	for text, names := range noticed {
