@@ -35,7 +35,7 @@ func Find(code string) *Rule {
 // unopened is the code of an input that cannot be opened. The script may be right, and the linter judges scripts.
 const unopened = "I601"
 
-// wordsOf makes a name of what a code means: the first words, with hyphens.
+// wordsOf makes a name of what a code means: its words up to a comma or colon, with hyphens.
 func wordsOf(text string) string {
 	text, _, _ = strings.Cut(text, ":")
 	text, _, _ = strings.Cut(text, ",")
@@ -43,7 +43,7 @@ func wordsOf(text string) string {
 	if len(words) > 1 && (words[0] == "a" || words[0] == "an") {
 		words = words[1:]
 	}
-	return strings.Join(words[:min(len(words), 6)], "-")
+	return strings.Join(words, "-")
 }
 
 // sentence makes a sentence of what a code means. Names keep their first letter.

@@ -302,7 +302,10 @@ func deadLetters(p *Pass) {
 		sources := map[*check.Source]bool{}
 		f.letters(w.From, func(s *check.Source) { sources[s] = true })
 		for _, src := range p.Checked.Sources { // in their order
-			if takes := p.Facts.Reads(src).Takes; sources[src] && (takes(place) || takes(how.File)) {
+			if !sources[src] {
+				continue
+			}
+			if takes := p.Facts.Reads(src).Takes; takes(place) || takes(how.File) {
 				p.Report(t.Span, fmt.Sprintf("rows of `%s` that failed or came late go to %q, which `%s` reads", src.Name, place, src.Name), "write them where the source does not read", nil)
 				break
 			}

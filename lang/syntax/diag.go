@@ -40,7 +40,7 @@ type Diagnostic struct {
 
 // Error is the finding in one line, without the name of the text.
 func (d Diagnostic) Error() string {
-	return fmt.Sprintf("%d:%d: %s[%s]: %s", d.Span.Start.Line, d.Span.Start.Column, d.Severity, d.Code, d.Message)
+	return fmt.Sprintf("%d:%d: %s[%s]: %s", d.Span.Start.Line, d.Span.Start.Column, d.Severity, d.Code, visible(d.Message))
 }
 
 // Sort orders diagnostics by position, those of one place by code.
@@ -79,7 +79,7 @@ const (
 // under the text it speaks of, and the help if there is one. Of a very long line only the part around the caret is shown.
 func Render(src *Source, d Diagnostic) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d:%d: %s[%s]: %s\n", src.Name, d.Span.Start.Line, d.Span.Start.Column, d.Severity, d.Code, d.Message)
+	fmt.Fprintf(&b, "%s:%s\n", visible(src.Name), d.Error())
 	start := min(max(d.Span.Start.Offset, 0), len(src.Text))
 	from := strings.LastIndexByte(src.Text[:start], '\n') + 1
 	to := len(src.Text)
@@ -121,15 +121,16 @@ func Render(src *Source, d Diagnostic) string {
 		b.WriteString(strings.Repeat("^", max(carets, 1)) + "\n")
 	}
 	if d.Help != "" {
-		b.WriteString("help: " + d.Help + "\n")
+		b.WriteString("help: " + visible(d.Help) + "\n")
 	}
 	return b.String()
 }
 
-// visible replaces control characters, which would garble a terminal. Tabs stay: the caret line copies them.
+// visible replaces control characters, which would garble a terminal, or worse. Tabs stay, for the caret line copies them, and line
+// breaks.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && unicode.IsControl(r) {
+		if r != '\t' && r != '\n' && unicode.IsControl(r) {
 			return utf8.RuneError
 		}
 		return r

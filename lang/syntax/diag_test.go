@@ -34,6 +34,14 @@ func TestRenderWindow(t *testing.T) {
 	require.Contains(t, lines[2], "\t^^^")
 }
 
+// TestRenderVisible: nothing of a script commands the terminal.
+func TestRenderVisible(t *testing.T) {
+	src := NewSource("a\x1b.ebb", "let a = '\x1b[31m'")
+	text := Render(src, Diagnostic{Code: "P001", Span: Span{src.Pos(8), src.Pos(9)}, Message: "bad `\x1b[31m`", Help: "write\n`\x1b`\t"})
+	require.NotContains(t, text, "\x1b")
+	require.Contains(t, text, "help: write\n")
+}
+
 // asBytes replaces each rune by one byte, so that indexes count runes.
 func asBytes(s string) []byte {
 	var out []byte

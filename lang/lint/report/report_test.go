@@ -134,6 +134,25 @@ func TestFingerprints(t *testing.T) {
 	require.Equal(t, prints(text), prints("let _x = 1\n\n"+strings.ReplaceAll(text, " //", "   //")))
 }
 
+// TestSarifPlaces: a relative name counts from the folder that is scanned, an absolute one for itself.
+func TestSarifPlaces(t *testing.T) {
+	f, err := report.Find("sarif")
+	require.NoError(t, err)
+	for name, want := range map[string]string{
+		"a b.ebb":        `{"uri":"a%20b.ebb","uriBaseId":"%SRCROOT%"}`,
+		"../a.ebb":       `{"uri":"../a.ebb","uriBaseId":"%SRCROOT%"}`,
+		"/tmp/a b/ä.ebb": `{"uri":"file:///tmp/a%20b/%C3%A4.ebb"}`,
+	} {
+		var b bytes.Buffer
+		require.NoError(t, f.Write(&b, reportOf(t, map[string]string{name: "rows([{a: 1}])\n"})))
+		var log struct {
+			Runs []struct{ Artifacts []struct{ Location json.RawMessage } }
+		}
+		require.NoError(t, json.Unmarshal(b.Bytes(), &log))
+		require.JSONEq(t, want, string(log.Runs[0].Artifacts[0].Location))
+	}
+}
+
 // TestWellFormed parses what programs will parse.
 func TestWellFormed(t *testing.T) {
 	for name, texts := range scripts {

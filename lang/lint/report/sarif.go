@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ type (
 	}
 	sarifFile struct {
 		URI   string `json:"uri"`
-		Base  string `json:"uriBaseId"`
+		Base  string `json:"uriBaseId,omitempty"`
 		Index *int   `json:"index,omitempty"`
 	}
 	sarifResult struct {
@@ -116,7 +117,7 @@ var _ = define(Format{
 		}
 		for i, f := range r.Files {
 			s.files[f] = i
-			run.Artifacts = append(run.Artifacts, sarifArtifact{sarifFile{URI: uri(f), Base: base}})
+			run.Artifacts = append(run.Artifacts, sarifArtifact{placed(f)})
 		}
 		for _, f := range r.Found {
 			run.Results = append(run.Results, s.result(f))
@@ -183,14 +184,20 @@ func region(s syntax.Span) sarifRegion {
 }
 
 func (s *sarif) file(name string) sarifFile {
-	f := sarifFile{URI: uri(name), Base: base}
+	f := placed(name)
 	if i, ok := s.files[name]; ok {
 		f.Index = &i
 	}
 	return f
 }
 
-func uri(name string) string { return (&url.URL{Path: name}).String() }
+// placed says where a file lies: relative to the base, unless its name is absolute.
+func placed(name string) sarifFile {
+	if filepath.IsAbs(name) {
+		return sarifFile{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(name, "/")}).String()}
+	}
+	return sarifFile{URI: (&url.URL{Path: name}).String(), Base: base}
+}
 
 // fingerprint tells findings apart in a file that changes: by the code and what stands in the line, not by where the line is.
 func (s *sarif) fingerprint(f lint.Finding) map[string]string {
