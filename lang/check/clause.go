@@ -198,6 +198,22 @@ func (u *stageUse) itemName(it *syntax.Item, where string) string {
 	if name, n := path(it.Expr); n > 0 {
 		return name
 	}
-	u.bad(it.Expr.Span, "C321", fmt.Sprintf("an expression in `%s` needs a name", where), fmt.Sprintf("write `name = %s`", clip(it.Expr.Text)))
+	u.bad(it.Expr.Span, "C321", fmt.Sprintf("an expression in `%s` needs a name", where), named(it.Expr, u.in.rows, "name = %s"))
 	return ""
+}
+
+// named says how an expression without a name is given one by a form, or which column a text is that stands in its place.
+func named(e *syntax.Expr, rows types.Stream, form string) string {
+	if name, ok := text(e); ok && rows.Schema.Index(name) >= 0 {
+		return fmt.Sprintf("without quotes it is the column: `%s`", types.QuoteName(name))
+	}
+	return "write `" + fmt.Sprintf(form, clip(e.Text)) + "`"
+}
+
+// text is what a string literal says that is the whole of an expression.
+func text(e *syntax.Expr) (string, bool) {
+	if len(e.Tokens) != 1 || e.Tokens[0].Kind != syntax.KindString && e.Tokens[0].Kind != syntax.KindRaw {
+		return "", false
+	}
+	return syntax.Unquote(e.Tokens[0].Text), true
 }

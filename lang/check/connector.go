@@ -341,7 +341,7 @@ func (c *checker) rowParam(e *syntax.Expr, option string, rows types.Stream) []t
 	for _, el := range list {
 		name, n := path(el)
 		if n == 0 {
-			c.fault(el.Span, "C321", fmt.Sprintf("`%s` takes columns; an expression needs a name", option), fmt.Sprintf("write `%s: {name: %s}`", option, clip(el.Text)))
+			c.fault(el.Span, "C321", fmt.Sprintf("`%s` takes columns; an expression needs a name", option), named(el, rows, option+": {name: %s}"))
 			ok = false
 			continue
 		}

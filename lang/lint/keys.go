@@ -16,7 +16,7 @@ import (
 var _ = define(
 	Rule{
 		Code: "K702", Name: "skewed-key", Severity: syntax.SevWarn,
-		Text: "A key is a constant, or all rows of a stage that must see each of them lie under two or three keys.",
+		Text: "A key, or what rows are sorted by, is a constant, or all rows of a stage that must see each of them lie under two or three keys.",
 		Why: "Rows of one key go to one task. A constant as key is hardly meant. A key that is true or false keeps two tasks busy however many cores there are, and where a column may be null " +
 			"all rows without a value are one key, often the largest. Where rows are aggregated before they are sent the number of rows of a key does not matter: of that nothing is said. " +
 			"Add another key, or give rows without a value a way of their own with `split`.",
@@ -159,6 +159,13 @@ func skewed(p *Pass) {
 				p.Report(k.at, "the key is the same for every row", "leave it out, or name a column", nil)
 			}
 			few = few && (k.item.Expr.Op == types.OpConst || k.item.Expr.Type.Kind == types.Bool)
+		}
+		if c := clause(s.Tree, "by"); s.Checked.Sig.Sorts != "" && c != nil {
+			for i, it := range s.Checked.Args.By {
+				if it.Expr.Op == types.OpConst && i < len(c.Items) {
+					p.Report(c.Items[i].Span, "this is the same for every row, and puts none before another", "leave it out, or name a column", nil)
+				}
+			}
 		}
 		for _, k := range keys {
 			switch {
