@@ -210,6 +210,9 @@ func (s *Store) keep(f *found) error {
 		return fmt.Errorf("making the newest checkpoint durable: %w", err)
 	}
 	defer file.Close()
+	if f.loose { // else the flush would write it, and there may be much
+		err = file.Truncate(f.end)
+	}
 	off := f.flushed / page * page
 	buf := make([]byte, min(1<<20, max(f.end-off, 0)))
 	for off < f.end && err == nil {

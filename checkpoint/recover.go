@@ -21,6 +21,7 @@ type found struct {
 	home     uint64   // the segment whose records make the state; 0: there is none
 	flushed  int64    // home is known to be durable up to here
 	end      int64    // and its records count up to here
+	loose    bool     // what follows are blocks that nobody names
 	leftOut  []LeftOut
 	damage   []Damage
 	outputs  []Sealed // of the newest checkpoint, whole, if it is not known that they are durable
@@ -73,6 +74,7 @@ func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 		f.leave(s, g.off, g.why)
 		end = g.off
 	}
+	end = min(end, s.named(end))
 	// What is not known to be durable is read, in order; the first misfit ends it.
 	for _, r := range s.recs {
 		if r.end() <= s.flushed || r.off >= end {
@@ -127,10 +129,8 @@ func (f *found) try(s *segment, check func(Sealed) (bool, error)) (ID, error) {
 		}
 	}
 	f.state, f.home, f.flushed, f.outputs = st, s.id, s.flushed, outputs
-	f.end = s.end
-	if end < s.end {
-		f.end = end
-	}
+	f.end = min(s.end, end)
+	f.loose = s.named(s.size) <= f.end && f.end < s.size
 	return limit, nil
 }
 

@@ -224,6 +224,18 @@ func (s *segment) scan(all bool) error {
 	return nil
 }
 
+// named returns where the last record before off ends that is no block: blocks behind it are of a checkpoint that was
+// never published, so nobody names them. What is durable is not looked at.
+func (s *segment) named(off int64) int64 {
+	at := s.flushed
+	for _, r := range s.recs {
+		if r.off < off && r.kind != kindBlock {
+			at = max(at, r.end())
+		}
+	}
+	return at
+}
+
 // data reads the data of a record and checks it; errSum if it is not what was written.
 func (s *segment) data(r record) ([]byte, error) {
 	p := make([]byte, r.length) // at most the size of the file
