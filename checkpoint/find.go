@@ -6,11 +6,20 @@ import (
 	"strings"
 )
 
+// UnknownError is the error of a checkpoint that there is not.
+type UnknownError struct {
+	Word string // that was to name it
+	text string
+}
+
+func (e *UnknownError) Error() string { return e.text }
+
 // Find returns the checkpoint of a list that people mean by a text: a number, a name, -N for the N-th before the newest,
-// nothing for the newest. Newest are those on the way to the head, or of all if the job is to start afresh.
+// nothing for the newest. Newest are those on the way to the head, or of all if the job is to start afresh. Errors are
+// *UnknownError where there are others.
 func Find(list []Info, text string) (Info, error) {
 	none := func(format string, args ...any) (Info, error) {
-		return Info{}, fmt.Errorf("there is no checkpoint "+format+": %s", append(args, present(list))...)
+		return Info{}, &UnknownError{text, fmt.Sprintf("there is no checkpoint "+format+": %s", append(args, present(list))...)}
 	}
 	if len(list) == 0 {
 		return Info{}, fmt.Errorf("there are no checkpoints")

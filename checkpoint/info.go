@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"fmt"
 	"os"
+	"strings"
 )
 
 // Info is a line of a list of checkpoints.
@@ -62,7 +63,7 @@ type Damage struct {
 func (d Damage) String() string {
 	s := fmt.Sprintf("%s is damaged at byte %d: %s", d.File, d.Offset, d.Why)
 	if len(d.Checkpoints) > 0 {
-		s += fmt.Sprintf(" (needed by %v)", d.Checkpoints)
+		s += " (needed by checkpoint " + strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Checkpoints), " ", ", "), "[]") + ")"
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/repl/inspect"
 )
@@ -60,6 +61,10 @@ func (s *Session) within(a *Args, f func(*inspect.Folder) error) error {
 		s.Screen.Note(d.String())
 	}
 	err = f(open)
+	var unknown *checkpoint.UnknownError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("%w%s", err, s.elsewhere(unknown.Word, open.Dir))
+	}
 	var misuse *inspect.UsageError
 	if errors.As(err, &misuse) {
 		return a.Usage("%s", misuse.Text)
@@ -80,8 +85,9 @@ func (s *Session) printer() *inspect.Printer {
 }
 
 // checkpointIDs are offered where a checkpoint may stand: the newest first, then names.
-func (s *Session) checkpointIDs(_ []string) []string {
-	f, err := s.folder(&Args{})
+func (s *Session) checkpointIDs(args []string) []string {
+	a, _ := ofJob(args)
+	f, err := s.folder(a)
 	if err != nil {
 		return nil
 	}
@@ -96,19 +102,53 @@ func (s *Session) checkpointIDs(_ []string) []string {
 	return append(ids, names...)
 }
 
+// ofJob takes -j JOB out of words that are typed.
+func ofJob(words []string) (a *Args, rest []string) {
+	a = &Args{Flags: map[string]string{}}
+	for i := 0; i < len(words); i++ {
+		if words[i] == jobFlag.Name && i+1 < len(words) {
+			i++
+			a.Flags[jobFlag.Name] = words[i]
+			continue
+		}
+		rest = append(rest, words[i])
+	}
+	return a, rest
+}
+
 // stageNames are offered where a stage of a checkpoint may stand, behind an id.
 func (s *Session) stageNames(args []string) []string {
-	if len(args) < 2 {
+	a, rest := ofJob(args)
+	if len(rest) < 2 {
 		return s.checkpointIDs(args)
 	}
-	f, err := s.folder(&Args{})
+	f, err := s.folder(a)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	_, m, err := f.Get(args[0])
+	_, m, err := f.Get(rest[0])
 	if err != nil {
 		return nil
 	}
 	return inspect.Stages(m)
+}
+
+// elsewhere says which other jobs have a checkpoint that one has not, as the end of a message.
+func (s *Session) elsewhere(word, dir string) string {
+	out := ""
+	for _, j := range s.jobs {
+		if j.Folder() == "" || j.Folder() == dir {
+			continue
+		}
+		f, err := inspect.Open(j.Folder())
+		if err != nil {
+			continue
+		}
+		if _, err := f.Find(word); err == nil {
+			out += fmt.Sprintf("; %s has it: -j %s", j, j.called)
+		}
+		f.Close()
+	}
+	return out
 }

@@ -72,12 +72,12 @@ func tellBisected(s *Session, b *inspect.Bisected, from, to checkpoint.Info) err
 	}
 	switch {
 	case b.Before:
-		fmt.Fprintf(s.Screen, "it was true for %s at checkpoint %s already, or for what was in flight there:\n", of, checkpoint.Label(from.ID, from.Name))
+		s.say("it was true for %s at checkpoint %s already, or for what was in flight there:\n", of, checkpoint.Label(from.ID, from.Name))
 	case b.Ended:
-		fmt.Fprintf(s.Screen, "no row makes it true: it becomes true for %s when the %s from checkpoint %s to %s have been read:\n", of, plural(b.Rows, "row"),
+		s.say("no row makes it true: it becomes true for %s when the %s from checkpoint %s to %s have been read:\n", of, plural(b.Rows, "row"),
 			checkpoint.Label(from.ID, from.Name), checkpoint.Label(to.ID, to.Name))
 	case !b.Found:
-		fmt.Fprintf(s.Screen, "it is not true for %s anywhere from checkpoint %s to %s, %s\n", of, checkpoint.Label(from.ID, from.Name),
+		s.say("it is not true for %s anywhere from checkpoint %s to %s, %s\n", of, checkpoint.Label(from.ID, from.Name),
 			checkpoint.Label(to.ID, to.Name), plural(b.Rows, "row"))
 	default:
 		at := fmt.Sprintf("row %s since checkpoint %s", count(b.Row), checkpoint.Label(from.ID, from.Name))
@@ -92,10 +92,10 @@ func tellBisected(s *Session, b *inspect.Bisected, from, to checkpoint.Info) err
 		if b.Many > 1 {
 			one = fmt.Sprintf(" (one of the %s up to it)", plural(int64(b.Many), "row"))
 		}
-		fmt.Fprintf(s.Screen, "it becomes true for %s with %s of %s%s:\n%s\n", of, at, b.Source, one, b.Text)
+		s.say("it becomes true for %s with %s of %s%s:\n%s\n", of, at, b.Source, one, b.Text)
 	}
 	if b.Coarse {
-		fmt.Fprintln(s.Screen, "the state was looked at after some thousand rows only, for it is large: it may have been true for a moment before")
+		s.say("the state was looked at after some thousand rows only, for it is large: it may have been true for a moment before\n")
 	}
 	if b.Hit == nil {
 		return nil

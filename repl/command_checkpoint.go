@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
@@ -31,7 +30,7 @@ var _ = command(Command{
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.Screen, "checkpoint %s: took %s, state %s, %s in flight, after row %s of the input\n", checkpoint.Label(m.ID, m.Name),
+		err = s.say("checkpoint %s: took %s, state %s, %s in flight, after row %s of the input\n", checkpoint.Label(m.ID, m.Name),
 			span(time.Duration(m.Durable-m.Created)), size(m.StateBytes), plural(m.FlightRows, "row"), count(m.Stats["rows_in"]))
 		return err
 	},

@@ -63,8 +63,7 @@ func (s *Session) compare(jobs [2]*sessionJob) error {
 	if !same {
 		return nil
 	}
-	_, err := fmt.Fprintf(s.Screen, "%s and %s have written the same rows\n", jobs[0], jobs[1])
-	return err
+	return s.say("%s and %s have written the same rows\n", jobs[0], jobs[1])
 }
 
 // lagging says what may be missing because a job still runs.

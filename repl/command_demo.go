@@ -44,7 +44,7 @@ var _ = command(Command{
 		}
 		for _, path := range []string{"demo", ".ebb/demo"} {
 			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("%s is there already: remove it, or start ebb in another folder", path)
+				return fmt.Errorf("%s is there already: remove it, or start ebb in another folder; .load .ebb/demo and .run demo go on with what a session has left there", path)
 			}
 		}
 		script := demoScript(time.Now())

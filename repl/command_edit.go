@@ -47,7 +47,7 @@ func (s *Session) edit(name string) error {
 	if s.draft.text != "" && s.draft.name == name {
 		text = s.draft.text
 	}
-	text, err := inEditor(text)
+	text, err := s.inEditor(text)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Session) edit(name string) error {
 	}
 	if err := s.replace(name, text); err != nil {
 		s.draft = draft{name, text}
-		return err
+		return fmt.Errorf("%w\nnothing was changed; the text is kept, %s goes on with it", err, strings.TrimSpace(".edit "+name))
 	}
 	return nil
 }
@@ -119,12 +119,18 @@ func (s *Session) replace(name, text string) error {
 }
 
 // inEditor has a text edited.
-func inEditor(text string) (string, error) {
-	editor := "vi"
+func (s *Session) inEditor(text string) (string, error) {
+	editor := ""
 	for _, v := range []string{"VISUAL", "EDITOR"} {
 		if e := strings.TrimSpace(os.Getenv(v)); e != "" {
 			editor = e
 			break
+		}
+	}
+	terminal, _ := s.Screen.Size()
+	if editor == "" {
+		if editor = "vi"; terminal == 0 {
+			return "", errors.New("there is no terminal to edit on; $EDITOR names an editor that needs none")
 		}
 	}
 	f, err := os.CreateTemp("", "*.ebb")
@@ -141,7 +147,10 @@ func inEditor(text string) (string, error) {
 		words := strings.Fields(editor)
 		cmd = exec.Command(words[0], append(words[1:], f.Name())...)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if terminal > 0 { // else it would read the statements that are still to come
+		cmd.Stdin = os.Stdin
+	}
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("the editor %s: %w; nothing was changed ($EDITOR says which one is used)", editor, err)
 	}

@@ -27,7 +27,7 @@ var _ = command(Command{
 			return err
 		}
 		if j.State() == job.Failed {
-			_, err = fmt.Fprintf(s.Screen, "%s has failed: %v\n", j, j.Err())
+			err = s.say("%s has failed: %v\n", j, j.Err())
 		}
 		return err
 	},

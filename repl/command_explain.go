@@ -36,8 +36,7 @@ var _ = command(Command{
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(s.Screen, text)
-		return err
+		return s.page(text)
 	},
 	Complete: func(s *Session, _ []string) []string { return s.script.streams() },
 })

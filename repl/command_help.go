@@ -26,8 +26,7 @@ var _ = command(Command{
 			return fmt.Errorf("%w\n.help lists the commands, .help catalog all that a script can name, .help codes the errors", err)
 		}
 		width, _ := s.Screen.Size()
-		_, err = fmt.Fprint(s.Screen, fold(text, width))
-		return err
+		return s.page(fold(text, width))
 	},
 	Complete: func(s *Session, _ []string) []string { return append(Topics(s.lib), "catalog", "codes") },
 })

@@ -2,7 +2,6 @@ package repl
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ var _ = command(Command{
 		}
 		jobs := slices.SortedFunc(slices.Values(s.jobs), func(a, b *sessionJob) int { return a.number - b.number })
 		for _, j := range jobs {
-			if err := j.write(s.Screen); err != nil {
+			if err := s.say("%s", j.stands()); err != nil {
 				return err
 			}
 		}
@@ -42,14 +41,14 @@ func (s *Session) showJob(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.write(s.Screen); err != nil {
+	if err := s.say("%s", j.stands()); err != nil {
 		return err
 	}
 	return inspect.PrintStages(s.printer(), j.Stages(), j.weigh().bytes)
 }
 
-// write writes how a job stands.
-func (j *sessionJob) write(w io.Writer) error {
+// stands says how a job stands.
+func (j *sessionJob) stands() string {
 	t, state := j.Totals(), j.State()
 	in, out := j.meter.rates()
 	if state.Over() {
@@ -78,8 +77,7 @@ func (j *sessionJob) write(w io.Writer) error {
 	if state == job.Failed {
 		add("%s", strings.ReplaceAll(j.Err().Error(), "\n", "\n   "))
 	}
-	_, err := fmt.Fprintf(w, "%d  %s: %s %s\n   %s\n", j.number, j.called, state, ranFor(t, state), strings.Join(lines, "\n   "))
-	return err
+	return fmt.Sprintf("%d  %s: %s %s\n   %s\n", j.number, j.called, state, ranFor(t, state), strings.Join(lines, "\n   "))
 }
 
 func ranFor(t job.Totals, s job.State) string {

@@ -90,6 +90,5 @@ func tellReplay(s *Session, r *inspect.Replay) error {
 	default:
 		fmt.Fprintf(&b, "nothing in the script explains it: the input may have been changed, or rows of several tasks came in another order; please report it if not\n")
 	}
-	_, err := fmt.Fprint(s.Screen, b.String())
-	return err
+	return s.say("%s", b.String())
 }

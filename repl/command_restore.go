@@ -167,6 +167,9 @@ func (r *restoring) look(s *Session) error {
 	}
 	for _, ref := range refs(r.m) {
 		if _, err := r.folder.Read(ref); err != nil {
+			if d, ok := errors.AsType[*checkpoint.DamageError](err); ok {
+				err = fmt.Errorf("%s; nothing was changed: .verify shows which checkpoints are whole, .restore ID starts from one of those", d.Damage)
+			}
 			return fmt.Errorf("cannot start from checkpoint %d: %w", r.info.ID, err)
 		}
 	}
@@ -227,8 +230,7 @@ func (r *restoring) tell(s *Session) error {
 	for _, o := range r.undone {
 		fmt.Fprintf(&b, "  %s: %s\n", o.Output, undone(o))
 	}
-	_, err := fmt.Fprint(s.Screen, b.String())
-	return err
+	return s.say("%s", b.String())
 }
 
 // fate says what becomes of what is kept.

@@ -57,7 +57,7 @@ var _ = command(Command{
 		if a.Has("--pause") {
 			stands = "it stands still; .resume lets it go on"
 		}
-		_, err = fmt.Fprintf(s.Screen, "%s is at checkpoint %d, %s in flight put back; that took %s; %s\n", j, done.To.ID, plural(done.Flight, "row"), span(done.Took), stands)
+		err = s.say("%s is at checkpoint %d, %s in flight put back; that took %s; %s\n", j, done.To.ID, plural(done.Flight, "row"), span(done.Took), stands)
 		return err
 	},
 })
@@ -100,8 +100,7 @@ func tellPlan(s *Session, j *sessionJob, p *job.Plan) error {
 	for _, o := range p.Outputs {
 		fmt.Fprintf(&b, "  %s: %s\n", o.Output, undone(o))
 	}
-	_, err := fmt.Fprint(s.Screen, b.String())
-	return err
+	return s.say("%s", b.String())
 }
 
 // undone says what becomes of an output.

@@ -178,7 +178,7 @@ func TestEdit(t *testing.T) {
 	require.Equal(t, "nothing was changed\n", notes)
 	// A text with errors is kept for the next time.
 	t.Setenv("EDITOR", "sed -i s/7/zz/")
-	s.refused(".edit hot", "unknown column `zz`")
+	s.refused(".edit hot", "unknown column `zz`", "nothing was changed; the text is kept, .edit hot goes on with it")
 	require.Contains(t, s.script.text(), "n > 7")
 	t.Setenv("EDITOR", "sed -i s/zz/8/")
 	s.say(".edit hot")
@@ -196,6 +196,8 @@ func TestEdit(t *testing.T) {
 	s.refused(".edit", "the editor false", "nothing was changed")
 	s.refused(".edit hott", "did you mean `hot`")
 	s.refused(".edit a b", "usage: .edit [NAME]")
+	t.Setenv("EDITOR", "") // vi would wait for keys that nobody presses
+	s.refused(".edit", "there is no terminal to edit on; $EDITOR names")
 	require.False(t, strings.Contains(s.script.text(), "select n"))
 }
 

@@ -165,7 +165,7 @@ func (t *stepper) sum() {
 	if t.p.Source {
 		in = ""
 	}
-	fmt.Fprintf(t.s.Screen, "%s at %s: %s%s out, %s\n", plural(int64(t.steps), "step"), t.p.ID, in, plural(t.out, "row"), plural(t.signals, "watermark"))
+	t.s.say("%s at %s: %s%s out, %s\n", plural(int64(t.steps), "step"), t.p.ID, in, plural(t.out, "row"), plural(t.signals, "watermark"))
 }
 
 // show shows what has passed.
@@ -213,8 +213,7 @@ func (t *stepper) show(passed []exec.Passed) error {
 		}
 	}
 	if !out && !t.p.Source {
-		_, err := fmt.Fprintln(t.s.Screen, "nothing comes out")
-		return err
+		return t.s.say("nothing comes out\n")
 	}
 	return nil
 }
@@ -286,10 +285,10 @@ func (t *stepper) changed(before *inspect.State, why string) (*inspect.State, st
 	}
 	schema, b := now.Since(before)
 	if b.N == 0 {
-		_, err := fmt.Fprintf(t.s.Screen, "state: %s, as before\n", plural(now.Len(), "row"))
+		err := t.s.say("state: %s, as before\n", plural(now.Len(), "row"))
 		return now, "", err
 	}
-	if _, err := fmt.Fprintf(t.s.Screen, "state: %s, %s before\n", plural(now.Len(), "row"), count(before.Len())); err != nil {
+	if err := t.s.say("state: %s, %s before\n", plural(now.Len(), "row"), count(before.Len())); err != nil {
 		return now, "", err
 	}
 	return now, "", t.table(schema, b)

@@ -64,6 +64,7 @@ type ScriptError struct {
 	Lead  string // a line before them; "": none
 	Diags []check.Diagnostic
 	Help  string // a line behind them; "": none
+	Width int    // of the terminal that they are shown on; 0: there is none
 }
 
 func (e *ScriptError) Error() string {
@@ -71,8 +72,12 @@ func (e *ScriptError) Error() string {
 	if e.Lead != "" {
 		out = append(out, e.Lead)
 	}
+	width := e.Width
+	if width == 0 {
+		width = 1 << 20
+	}
 	for _, d := range e.Diags {
-		out = append(out, strings.TrimRight(check.Render(d), "\n"))
+		out = append(out, strings.TrimRight(check.RenderIn(d, width), "\n"))
 	}
 	if e.Help != "" {
 		out = append(out, "help: "+e.Help)

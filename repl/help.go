@@ -2,10 +2,7 @@ package repl
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-
-	"github.com/mattn/go-runewidth"
 
 	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -14,9 +11,9 @@ import (
 
 // Greeting is what a session on a terminal begins with: three lines that lead to a result in a minute.
 func Greeting(version string) string {
-	return "Ebb " + version + ": type a pipeline and press Enter, or .demo for a live job to play with, or .help.\n" +
+	return "Ebb " + version + ": .demo is a live job to play with, .help lists what there is. Or type:\n" +
 		"  nexmark(\"bid\", events: 1000) |> where price > 1_000_000\n" +
-		"  |> aggregate n = count(), best = max(price) by auction |> sort by n desc |> limit 5"
+		"  |> aggregate n = count() by auction |> sort by n desc |> limit 5"
 }
 
 // Topics are all names that Help knows: commands with their dot, what the catalog has, and codes.
@@ -140,36 +137,3 @@ A pipeline without an output is shown at once, and Ctrl-C ends what is shown. Al
 with ` + "`|>`" + ` extends the last pipeline. Commands begin with a dot. Where a command takes an ID of a checkpoint, its name or -N (N before the
 newest) stands as well. A command acts on the newest job, or on the one that ` + "`-j JOB`" + ` names.
 `
-
-// fold breaks lines that are longer than a terminal is wide; 0 is no terminal. What goes on stands below the text of a
-// list, and examples, which are indented by four, stay as they are.
-func fold(text string, width int) string {
-	if width <= 0 {
-		return text
-	}
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		indent := 0
-		if m := listed.FindString(line); m != "" {
-			indent = len(m)
-		}
-		for !strings.HasPrefix(line, "    ") || indent > 0 && strings.HasPrefix(line, strings.Repeat(" ", indent)) {
-			if runewidth.StringWidth(line) <= width || width < indent+20 {
-				break
-			}
-			cut := runewidth.Truncate(line, width+1, "")
-			i := strings.LastIndexByte(cut, ' ')
-			if i <= indent {
-				break
-			}
-			out.WriteString(strings.TrimRight(line[:i], " ") + "\n")
-			line = strings.Repeat(" ", indent) + strings.TrimLeft(line[i:], " ")
-		}
-		out.WriteString(line + "\n")
-	}
-	return out.String()
-}
-
-// listed is the beginning of a line of a list, up to its text.
-var listed = regexp.MustCompile(`^  \S+( \S+)? {2,}`)

@@ -75,13 +75,17 @@ func (s *Session) live(a *Args) (*sessionJob, error) {
 	if err != nil {
 		return nil, err
 	}
+	other := ""
+	for _, x := range s.running() {
+		other += fmt.Sprintf("; %s is %s: -j %s", x, x.State(), x.called)
+	}
 	switch j.State() {
 	case job.Stopped:
-		return nil, fmt.Errorf("%s is stopped; .resume goes on from its last checkpoint", j)
+		return nil, fmt.Errorf("%s is stopped; .resume goes on from its last checkpoint%s", j, other)
 	case job.Finished:
-		return nil, fmt.Errorf("%s has finished; .run runs it again", j)
+		return nil, fmt.Errorf("%s has finished; .run runs it again%s", j, other)
 	case job.Failed:
-		return nil, fmt.Errorf("%s has failed: %v; .run tries again from its last checkpoint", j, j.Err())
+		return nil, fmt.Errorf("%s has failed: %v; .run tries again from its last checkpoint%s", j, j.Err(), other)
 	}
 	return j, nil
 }

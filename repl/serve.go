@@ -48,7 +48,7 @@ func (s *Session) serve(in Editor) {
 				continue
 			}
 			stopped = time.Now()
-			in.Note("Ctrl-D or .quit ends the session")
+			s.Screen.Note("Ctrl-D or .quit ends the session")
 			continue
 		case err != nil:
 			if in.Lost() || !errors.Is(err, io.EOF) || s.MayQuit() {
@@ -66,7 +66,7 @@ func (s *Session) serve(in Editor) {
 			return
 		}
 		if err != nil {
-			in.Note(err.Error())
+			s.Screen.Note(err.Error())
 		}
 	}
 }
@@ -149,6 +149,7 @@ func (s *Session) Do(st Statement, name string) (err error) {
 	err = s.Eval(text)
 	if wrong, ok := errors.AsType[*ScriptError](err); ok {
 		moveTo(wrong.Diags, st.Line, name)
+		wrong.Width, _ = s.Screen.Size()
 	}
 	return err
 }

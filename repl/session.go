@@ -67,7 +67,7 @@ func New(screen Screen, env func() *exec.Env, o Options) *Session {
 		e.Stdin = noInput{}
 		return e
 	}
-	s := &Session{Screen: screen, opts: o, lib: stdlib.New(), env: own}
+	s := &Session{Screen: prose{screen}, opts: o, lib: stdlib.New(), env: own}
 	if m, err := view.ParseMode(o.Output); err == nil {
 		s.mode = m
 	}

@@ -90,11 +90,14 @@ func typed(o repl.Options, text string) error {
 	o.Pager = func(height int) (io.WriteCloser, error) { return view.OpenPager(os.Stdout, height) }
 	s = repl.New(e, exec.OS, o)
 	if o.Name == "" {
-		e.Note(repl.Greeting(version))
+		s.Screen.Note(repl.Greeting(version))
+		if earlier := repl.Earlier(); earlier != "" {
+			s.Screen.Note(earlier)
+		}
 	}
 	if text != "" {
 		if err := s.Do(repl.Statement{Text: text, Line: 1}, o.Name); err != nil {
-			e.Note(err.Error())
+			s.Screen.Note(err.Error())
 		}
 	}
 	if err := s.Serve(e); err != nil {

@@ -24,14 +24,17 @@ type Note struct {
 
 // Render prints a diagnostic as the user sees it: its first line `FILE:LINE:COL: error[CODE]: …`, the source line with a
 // caret, the notes in the same way, and the remedy last.
-func Render(d Diagnostic) string {
+func Render(d Diagnostic) string { return RenderIn(d, 1<<20) }
+
+// RenderIn is Render for a terminal of so many columns.
+func RenderIn(d Diagnostic, columns int) string {
 	plain := d.Diagnostic
 	plain.Help = ""
 	var b strings.Builder
-	b.WriteString(syntax.Render(d.Source, plain))
+	b.WriteString(syntax.RenderIn(d.Source, plain, columns))
 	for _, n := range d.Notes {
 		note := syntax.Diagnostic{Severity: syntax.SevInfo, Span: n.Span, Message: n.Text}
-		b.WriteString(strings.Replace(syntax.Render(n.Source, note), "info[]", "note", 1))
+		b.WriteString(strings.Replace(syntax.RenderIn(n.Source, note, columns), "info[]", "note", 1))
 	}
 	if d.Help != "" {
 		b.WriteString("help: " + d.Help + "\n")

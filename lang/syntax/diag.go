@@ -77,7 +77,12 @@ const (
 
 // Render prints a diagnostic as the user sees it: `FILE:LINE:COL: error[CODE]: message`, the source line, a caret line
 // under the text it speaks of, and the help if there is one. Of a very long line only the part around the caret is shown.
-func Render(src *Source, d Diagnostic) string {
+func Render(src *Source, d Diagnostic) string { return RenderIn(src, d, renderWidth+2) }
+
+// RenderIn is Render for a terminal of so many columns: the source line is cut to them.
+func RenderIn(src *Source, d Diagnostic, columns int) string {
+	width := min(max(columns-2, 20), renderWidth) // two may be for the signs that it is cut
+	left := width * renderLeft / renderWidth
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%s\n", visible(src.Name), d.Error())
 	start := min(max(d.Span.Start.Offset, 0), len(src.Text))
@@ -88,10 +93,10 @@ func Render(src *Source, d Diagnostic) string {
 	}
 	end := max(min(d.Span.End.Offset, to), start) // of a span of several lines only the first
 	prefix, suffix := "", ""
-	if start-from > renderWidth*utf8.UTFMax || utf8.RuneCountInString(src.Text[from:start]) > renderWidth-renderLeft {
-		from, prefix = backRunes(src.Text, start, renderLeft), "…"
+	if start-from > width*utf8.UTFMax || cells(src.Text[from:start]) > width-left {
+		from, prefix = backCells(src.Text, start, left), "…"
 	}
-	if cut := forwardRunes(src.Text[:to], from, renderWidth); cut < to {
+	if cut := forwardCells(src.Text[:to], from, width); cut < to {
 		to, suffix = cut, "…"
 		end = min(end, to)
 	}
@@ -101,24 +106,13 @@ func Render(src *Source, d Diagnostic) string {
 			b.WriteByte(' ')
 		}
 		for _, r := range src.Text[from:start] {
-			switch {
-			case r == '\t':
+			if r == '\t' {
 				b.WriteByte('\t')
-			case isWide(r):
-				b.WriteString("  ")
-			case unicode.Is(unicode.Mn, r):
-			default:
-				b.WriteByte(' ')
+			} else {
+				b.WriteString(strings.Repeat(" ", cell(r)))
 			}
 		}
-		carets := 0
-		for _, r := range src.Text[start:end] {
-			carets++
-			if isWide(r) {
-				carets++
-			}
-		}
-		b.WriteString(strings.Repeat("^", max(carets, 1)) + "\n")
+		b.WriteString(strings.Repeat("^", max(cells(src.Text[start:end]), 1)) + "\n")
 	}
 	if d.Help != "" {
 		b.WriteString("help: " + visible(d.Help) + "\n")
@@ -144,17 +138,42 @@ func isWide(r rune) bool {
 		r >= 0x20000 && r <= 0x3FFFD)
 }
 
-func backRunes(s string, from, n int) int {
-	for ; n > 0 && from > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:from])
+// cell is how many columns of a terminal a rune takes, cells those of a text.
+func cell(r rune) int {
+	switch {
+	case isWide(r):
+		return 2
+	case unicode.Is(unicode.Mn, r):
+		return 0
+	}
+	return 1
+}
+
+func cells(s string) (n int) {
+	for _, r := range s {
+		n += cell(r)
+	}
+	return n
+}
+
+// backCells and forwardCells go over at most so many columns of a text.
+func backCells(s string, from, columns int) int {
+	for from > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:from])
+		if columns -= cell(r); columns < 0 {
+			break
+		}
 		from -= size
 	}
 	return from
 }
 
-func forwardRunes(s string, from, n int) int {
-	for ; n > 0 && from < len(s); n-- {
-		_, size := utf8.DecodeRuneInString(s[from:])
+func forwardCells(s string, from, columns int) int {
+	for from < len(s) {
+		r, size := utf8.DecodeRuneInString(s[from:])
+		if columns -= cell(r); columns < 0 {
+			break
+		}
 		from += size
 	}
 	return from
@@ -163,7 +182,7 @@ func forwardRunes(s string, from, n int) int {
 // shorten makes a text fit into a message: one line, at most about 30 characters.
 func shorten(s string) string {
 	s, _, cut := strings.Cut(s, "\n")
-	if n := forwardRunes(s, 0, 30); n < len(s) {
+	if n := forwardCells(s, 0, 30); n < len(s) {
 		s, cut = s[:n], true
 	}
 	if cut {

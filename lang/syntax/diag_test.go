@@ -92,3 +92,21 @@ func TestCodes(t *testing.T) {
 		require.NotEmpty(t, text)
 	}
 }
+
+// On a narrow terminal the source line is cut to it, and the caret still stands under what is wrong; wide runes count double.
+func TestRenderNarrow(t *testing.T) {
+	const columns = 40
+	for _, text := range []string{
+		`csv("a.csv", follow: true) schema {a: int} |> where aa > 5 and aa < 10`,
+		`rows([{城市: "東京東京東京東京東京東京東京東京東京"}]) |> where 城市 == aa and 城市 != "東京東京東京東京"`,
+		`aa`,
+	} {
+		at := strings.Index(text, "aa")
+		src := &Source{Name: "x", Text: text}
+		out := RenderIn(src, Diagnostic{Code: "N150", Severity: SevError, Span: Span{Start: Pos{Offset: at, Line: 1, Column: 1}, End: Pos{Offset: at + 2}}, Message: "m"}, columns)
+		lines := strings.Split(out, "\n")
+		require.LessOrEqual(t, cells(lines[1]), columns, out)
+		caret := strings.Index(lines[2], "^^")
+		require.Equal(t, "aa", lines[1][forwardCells(lines[1], 0, caret):][:2], out)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/planner"
 )
 
 // Folder is an open checkpoint folder. It is read only and may belong to a job that runs. The caller closes it.
@@ -100,4 +101,24 @@ func didYouMean(word string, words []string) string {
 		return "; did you mean `" + s + "`?"
 	}
 	return ""
+}
+
+// Script returns the script that a checkpoint was taken of, where its paths are right.
+func (f *Folder) Script(word string) (checkpoint.Info, string, error) {
+	i, m, err := f.Get(word)
+	if err == nil {
+		err = f.enter(m)
+	}
+	if err != nil {
+		return i, "", err
+	}
+	data, err := f.Read(m.Script)
+	if err != nil {
+		return i, "", fmt.Errorf("cannot read the script of checkpoint %d in %s: %w", i.ID, f.Dir, err)
+	}
+	s, err := planner.DecodeScript(data)
+	if err != nil {
+		return i, "", err
+	}
+	return i, s.Text, nil
 }

@@ -50,7 +50,7 @@ func (f *Folder) PrintVerify(p *Printer, note func(string)) (sum string, err err
 	}
 	goOn := "`ebb run --from ID`"
 	if f.Stay {
-		goOn = ".rollback ID"
+		goOn = ".rollback ID or .restore ID"
 	}
 	return "", fmt.Errorf("%d of %d checkpoints in %s are damaged; %s goes on from one that is whole", len(broken), len(f.All), f.Dir, goOn)
 }

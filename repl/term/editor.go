@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chzyer/readline"
+	"github.com/mattn/go-runewidth"
 	xterm "golang.org/x/term"
 )
 
@@ -185,10 +186,15 @@ func (e *Editor) recall() {
 
 // Ask asks a question that is answered with yes or no; Enter, Ctrl-C and a lost terminal mean no.
 func (e *Editor) Ask(question string) bool {
+	prompt := question + " [y/N] "
+	if width, _ := e.Size(); runewidth.StringWidth(prompt) > width-2 { // the library draws such a prompt again with every key
+		e.Note(question)
+		prompt = "[y/N] "
+	}
 	for {
 		e.before = ""
 		e.rl.ResetHistory()
-		line, err := e.line(question + " [y/N] ")
+		line, err := e.line(prompt)
 		if err != nil || e.Lost() {
 			return false
 		}
