@@ -166,7 +166,7 @@ func (b *spreader) node(n *Node) {
 	switch n.Kind {
 	case Scan:
 		w := b.width
-		if b.arrival[n] {
+		if b.arrival[n] || n.Out.Updating { // what takes a row back comes behind it
 			w = 1
 		}
 		p := place{group: b.group(w, n), inOrder: true}

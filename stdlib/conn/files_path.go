@@ -30,7 +30,7 @@ func fileParams(more ...types.ConnParam) []types.ConnParam {
 		{Name: "partition_by", Type: types.Type{}, Row: true,
 			Text: "output: write a folder with a file for each value, `DIR/day=2026-01-31/part-0.csv`; a list of columns or a record of expressions"},
 		{Name: "changes", Type: types.T(types.Bool), Default: false,
-			Text: "output: take an updating stream and write a first column `_change` (`+I -U +U -D`); input: take the kind of change from that column"},
+			Text: "output: take an updating stream and write a first column `_change` (`+I -U +U -D`); input: take the kind of change from that column; one task reads then, as what takes a row back comes behind it"},
 	}, more...)
 }
 
