@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -122,10 +123,20 @@ func (s *Stepper) CrashAfter(steps int) {
 	}
 }
 
-// Advance lets time pass, nanoseconds: whoever wants to be stepped at some time until then is, at that time.
+// mostMoments bounds how often somebody may want to be stepped while time passes.
+const mostMoments = 1_000_000
+
+// Advance lets time pass, nanoseconds: whoever wants to be stepped at some time until then is, at that time. It returns an
+// error if that would take for ever.
 func (s *Stepper) Advance(d int64) error {
 	end := s.Clock.At + d
-	for !s.Over() {
+	if end < s.Clock.At {
+		return errors.New("time ends in the year 2262; let less time pass")
+	}
+	for moments := 0; !s.Over(); moments++ {
+		if moments == mostMoments {
+			return fmt.Errorf("something wants to be done more than %d times in the time that passes; let less time pass", mostMoments)
+		}
 		next := int64(0)
 		for _, a := range s.actors {
 			if t := a.NextTick(); t > s.Clock.At && t <= end && (next == 0 || t < next) {

@@ -185,6 +185,9 @@ func same(t types.Type, want, have any) bool {
 	switch t.Kind {
 	case types.Float:
 		a, b := want.(float64), have.(float64)
+		if math.IsInf(a, 0) || math.IsInf(b, 0) {
+			return a == b
+		}
 		return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= closeEnough*max(math.Abs(a), math.Abs(b))
 	case types.List:
 		a, b := want.([]any), have.([]any)

@@ -6,12 +6,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// mostShown is how many rows of a kind are shown.
-const mostShown = 20
+// What is shown of rows: how many of a kind, how many runes of a value, and of a row.
+const (
+	mostShown  = 20
+	mostOfCell = 160
+	mostOfRow  = 1000
+)
 
 // Text shows the difference to people: pairs of rows that are nearly equal, with what differs marked, then those that have
 // nothing near.
@@ -24,7 +30,7 @@ func (d *Diff) Text() string {
 			if !fits(d.Step, d.Step.Rows[i], row) {
 				mark = "~ "
 			}
-			b.WriteString("\n  " + mark + d.have(row))
+			b.WriteString("\n  " + mark + d.shown(row))
 		}
 		d.more(&b, len(d.Have)-mostShown)
 		return b.String()
@@ -35,10 +41,8 @@ func (d *Diff) Text() string {
 	}
 	for _, p := range d.Pairs[:min(len(d.Pairs), mostShown)] {
 		want, have := d.Missing[p[0]], d.Unexpected[p[1]]
-		b.WriteString("\n  - " + d.want(want))
-		b.WriteString("\n  + " + d.have(have))
-		if m := d.marks(want, have); m != "" {
-			b.WriteString("\n    " + m)
+		for _, line := range d.beside(want, have) {
+			b.WriteString("\n  " + line)
 		}
 	}
 	d.more(&b, len(d.Pairs)-mostShown)
@@ -48,7 +52,7 @@ func (d *Diff) Text() string {
 			continue
 		}
 		if n++; n <= mostShown {
-			b.WriteString("\n  - " + d.want(row))
+			b.WriteString("\n  - " + clipped(d.row(d.wanted(row), nil).text, mostOfRow))
 		}
 	}
 	d.more(&b, n-mostShown)
@@ -58,7 +62,7 @@ func (d *Diff) Text() string {
 			continue
 		}
 		if n++; n <= mostShown {
-			b.WriteString("\n  + " + d.have(row))
+			b.WriteString("\n  + " + d.shown(row))
 		}
 	}
 	d.more(&b, n-mostShown)
@@ -101,25 +105,20 @@ func someOf(n, all int, row, are string) string {
 	return fmt.Sprintf("%d of the %d %srows%s are %s", n, all, head, tail, are)
 }
 
-// want is an expected row as it would be written.
-func (d *Diff) want(row check.TestRow) string {
-	text, _ := d.write(func(c string) (string, bool) {
+// cells give the value of a column as a script writes it; ok is false where a row says nothing of it.
+type cells func(column string) (value string, ok bool)
+
+func (d *Diff) wanted(row check.TestRow) cells {
+	return func(c string) (string, bool) {
 		if c == changeColumn {
 			return fmt.Sprintf("%q", row.Change), row.Change != ""
 		}
 		v, ok := row.Values[c]
 		return format(d.typeOf(c), v), ok
-	})
-	return text
+	}
 }
 
-// have is a row as it would be expected.
-func (d *Diff) have(row Row) string {
-	text, _ := d.write(d.value(row))
-	return text
-}
-
-func (d *Diff) value(row Row) func(c string) (string, bool) {
+func (d *Diff) came(row Row) cells {
 	return func(c string) (string, bool) {
 		if c == changeColumn {
 			return fmt.Sprintf("%q", row.Change.String()), true
@@ -128,39 +127,86 @@ func (d *Diff) value(row Row) func(c string) (string, bool) {
 	}
 }
 
+// have is a row as it would be expected, whole.
+func (d *Diff) have(row Row) string { return d.row(d.came(row), whole).text }
+
+// shown is a row as people see it.
+func (d *Diff) shown(row Row) string { return clipped(d.row(d.came(row), nil).text, mostOfRow) }
+
 func (d *Diff) typeOf(column string) types.Type {
 	return d.Step.Schema.Fields[d.Step.Schema.Index(column)].Type
 }
 
-// write writes a row, and tells where its values stand.
-func (d *Diff) write(value func(column string) (string, bool)) (text string, at map[string][2]int) {
+// columns measures texts in the columns of a screen.
+var columns = &runewidth.Condition{}
+
+// line is a row as it is written, and the columns of the screen at which its values stand.
+type line struct {
+	text string
+	at   map[string][2]int
+}
+
+// row writes a row. cut shortens its values; nil: to what people can read.
+func (d *Diff) row(of cells, cut func(column, value string) string) line {
+	if cut == nil {
+		cut = func(_, v string) string { return clipped(v, mostOfCell) }
+	}
 	var b strings.Builder
-	at = map[string][2]int{}
+	at := map[string][2]int{}
 	b.WriteByte('{')
+	width := 1
+	write := func(s string) {
+		b.WriteString(s)
+		width += columns.StringWidth(s)
+	}
 	for _, c := range d.Columns {
-		v, ok := value(c)
+		v, ok := of(c)
 		if !ok {
 			continue
 		}
 		if b.Len() > 1 {
-			b.WriteString(", ")
+			write(", ")
 		}
-		b.WriteString(types.QuoteName(c) + ": ")
-		from := utf8.RuneCountInString(b.String())
-		b.WriteString(v)
-		at[c] = [2]int{from, utf8.RuneCountInString(b.String())}
+		write(types.QuoteName(c) + ": ")
+		from := width
+		write(cut(c, v))
+		at[c] = [2]int{from, width}
 	}
 	b.WriteByte('}')
-	return b.String(), at
+	return line{b.String(), at}
 }
 
-// marks is a line that stands below a row and marks what is not as expected.
-func (d *Diff) marks(want check.TestRow, have Row) string {
-	text, at := d.write(d.value(have))
-	line := []rune(strings.Repeat(" ", utf8.RuneCountInString(text)))
+func whole(_, value string) string { return value }
+
+// clipped is the beginning of a text that is too long for people.
+func clipped(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
+
+// beside are the lines of a row that is missing and of one that came: both, and marks below what differs. Of long values the
+// part is shown where they begin to differ.
+func (d *Diff) beside(want check.TestRow, have Row) []string {
+	wanted, came := d.wanted(want), d.came(have)
+	cut := func(c, v string) string {
+		if utf8.RuneCountInString(v) <= mostOfCell {
+			return v
+		}
+		a, named := wanted(c)
+		b, _ := came(c)
+		if n := common(a, b) - mostOfCell/4; named && a != b && n > 0 {
+			return "…" + clipped(string([]rune(v)[min(n, utf8.RuneCountInString(v)):]), mostOfCell)
+		}
+		return clipped(v, mostOfCell)
+	}
+	minus, plus := d.row(wanted, cut), d.row(came, cut)
+	out := []string{"- " + clipped(minus.text, mostOfRow), "+ " + clipped(plus.text, mostOfRow)}
+	marks := []rune(strings.Repeat(" ", columns.StringWidth(plus.text)))
 	mark := func(c string) {
-		for i := at[c][0]; i < at[c][1]; i++ {
-			line[i] = '~'
+		for i := plus.at[c][0]; i < plus.at[c][1]; i++ {
+			marks[i] = '~'
 		}
 	}
 	if want.Change != "" && want.Change != have.Change.String() {
@@ -171,7 +217,20 @@ func (d *Diff) marks(want check.TestRow, have Row) string {
 			mark(c)
 		}
 	}
-	return strings.TrimRight(string(line), " ")
+	if text := strings.TrimRight(string(marks[:min(len(marks), mostOfRow)]), " "); text != "" {
+		out = append(out, "  "+text)
+	}
+	return out
+}
+
+// common is how many runes two texts have in common at their beginning.
+func common(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	n := 0
+	for n < min(len(x), len(y)) && x[n] == y[n] {
+		n++
+	}
+	return n
 }
 
 // format writes a value as a script does.

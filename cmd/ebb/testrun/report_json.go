@@ -7,6 +7,9 @@ import (
 	"github.com/ebb-lang/ebb/exec/vec"
 )
 
+// mostReported is how many rows of a kind a failure lists; its message counts all of them.
+const mostReported = 1000
+
 type jsonReport struct {
 	Passed   int          `json:"passed"`
 	Failed   int          `json:"failed"`
@@ -53,10 +56,10 @@ func (r *Report) json(w io.Writer) error {
 			line, column := place(f.At)
 			j := jsonFailure{Line: line, Column: column, Message: f.message(), Text: f.Text}
 			if d := f.Diff; d != nil {
-				for _, row := range d.Missing {
+				for _, row := range d.Missing[:min(len(d.Missing), mostReported)] {
 					j.Missing = append(j.Missing, d.json(row.Values, row.Change))
 				}
-				for _, row := range d.Unexpected {
+				for _, row := range d.Unexpected[:min(len(d.Unexpected), mostReported)] {
 					j.Unexpected = append(j.Unexpected, d.json(row.Values, row.Change.String()))
 				}
 			}

@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -204,6 +205,12 @@ func TestSame(t *testing.T) {
 		{types.T(types.Float), 0.3, 0.1 + 0.2, true},
 		{types.T(types.Float), 0.3, 0.3001, false},
 		{types.T(types.Float), nil, 0.0, false},
+		{types.T(types.Float), math.Inf(1), math.Inf(-1), false},
+		{types.T(types.Float), math.Inf(1), 1e308, false},
+		{types.T(types.Float), 1.0, math.Inf(1), false},
+		{types.T(types.Float), math.Inf(-1), math.Inf(-1), true},
+		{types.T(types.Float), math.NaN(), math.NaN(), true},
+		{types.T(types.Float), math.NaN(), 1.0, false},
 		{record, map[string]any{"x": []any{0.3}}, map[string]any{"x": []any{0.1 + 0.2}}, true},
 		{record, map[string]any{"x": []any{0.3}}, map[string]any{"x": []any{}}, false},
 		{types.T(types.Any), map[string]any{"a": int64(1), "b": nil}, `{"b":null,"a":1.0}`, true},
@@ -252,4 +259,58 @@ func TestLeftOf(t *testing.T) {
 	}
 	require.Equal(t, []int64{1, 3}, values)
 	require.False(t, slices.ContainsFunc(got, func(r Row) bool { return r.Change != vec.Insert }))
+}
+
+// TestLargeRows: rows that are wide, and values that are long, are shown such that people see what differs.
+func TestLargeRows(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	var columns strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&columns, ", c%d: int?", i)
+	}
+	r := run(t, `source a = csv("a.csv") schema { s: string`+columns.String()+` }
+test "wide" {
+    given a = [{s: "`+long+`z", c0: 1}]
+    expect a = []
+    expect a = [{s: "`+long+`y", c0: 1}]
+}
+test "screen" {
+    given a = [{s: "日本 😀", c0: 1}]
+    expect a = [{s: "日本 😀", c0: 2}]
+}
+`, Options{})
+	wide, screen := r.Results[0].Failures, r.Results[1].Failures
+	require.Len(t, wide, 2)
+	for _, f := range wide {
+		require.Less(t, len(f.Text), 3000)
+	}
+	lines := strings.Split(wide[1].Text, "\n")
+	require.Equal(t, `  - {s: …`+long[:40]+`y", c0: 1}`, lines[1])
+	require.Equal(t, `  + {s: …`+long[:40]+`z", c0: 1}`, lines[2])
+	lines = strings.Split(screen[0].Text, "\n")
+	require.Equal(t, `  + {s: "日本 😀", c0: 1}`, lines[2])
+	require.Equal(t, `                       ~`, lines[3], "wide runes take two columns of the screen")
+}
+
+// TestMoments: time that would pass in too many steps ends the test.
+func TestMoments(t *testing.T) {
+	r := run(t, `source a = csv("a.csv", follow: true) schema { id: int }
+stream out = a |> aggregate n = count() by id emit changes every 1us
+test "ticks" {
+    given a = [{id: 1}]
+    advance 1000w
+    expect out = [{id: 1, n: 1}]
+}
+`, Options{})
+	require.Equal(t, 1, r.Failed())
+	require.Contains(t, r.Results[0].Failures[0].Text, "1000000 times")
+	r = run(t, `source a = csv("a.csv") schema { id: int }
+test "the end of time" {
+    advance 10000w
+    advance 10000w
+    expect a = []
+}
+`, Options{})
+	require.Equal(t, 1, r.Failed())
+	require.Contains(t, r.Results[0].Failures[0].Text, "2262")
 }
