@@ -220,9 +220,14 @@ func (t *tests) run(args []string, output string) error {
 		fmt.Fprintln(os.Stderr, x.Text)
 	}
 	if len(r.Results) == 0 && len(r.Broken) == 0 {
-		what := "no tests in " + strings.Join(args, ", ")
+		names := slices.Clone(args)
+		if i := slices.Index(names, "-"); i >= 0 {
+			names[i] = stdinName
+		}
+		where := strings.Join(names, ", ")
+		what := "no tests in " + where
 		if t.options.Match != nil {
-			what = "no test matches --run in " + strings.Join(args, ", ")
+			what = "no test matches --run in " + where
 		}
 		fmt.Fprintln(os.Stderr, "ebb: "+what)
 	}

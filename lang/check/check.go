@@ -59,6 +59,7 @@ func check(script *syntax.Script, found []syntax.Diagnostic, env Env, opts Optio
 			c.resolve(d, main.src, d.at)
 		}
 	}
+	c.wrong = slices.ContainsFunc(c.diags.list, func(d Diagnostic) bool { return d.Severity == syntax.SevError })
 	for _, s := range main.script.Stmts { // their rows are of what is known by now
 		if s, ok := s.(*syntax.Test); ok {
 			c.test(main, s)
@@ -93,6 +94,7 @@ type checker struct {
 	stack    []*decl            // being resolved
 	targets  map[*decl][]target // of pipes: what their stages write to
 	places   map[string]*Write  // the first output that lies there
+	wrong    bool               // there are errors, those in tests aside
 	stdin    *types.ConnArgs    // the first call that reads standard input
 	expanded int                // stages that pipes brought
 

@@ -315,6 +315,9 @@ func (c *checker) written(x *TestStep) bool {
 	if w := c.places[at]; w != nil {
 		return c.sinkRows(x, func(o *Write) bool { return o == w || w.Sink != "" && o.Sink == w.Sink })
 	}
+	if c.wrong {
+		return false // which may have kept it from being known
+	}
 	var known []string
 	for p := range c.places {
 		known = append(known, p)

@@ -3,7 +3,9 @@ package testrun
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -56,7 +58,7 @@ func (r *Result) Show() string {
 	if !r.Passed() {
 		word = "FAIL"
 	}
-	fmt.Fprintf(&b, "%s  %s:%d: %s", word, r.File, r.LineNo, r.Name)
+	fmt.Fprintf(&b, "%s  %s:%d: %s", word, r.File, r.LineNo, oneLine(r.Name))
 	if r.Spared != "" {
 		fmt.Fprintf(&b, "  (not under chaos: %s)", r.Spared)
 	}
@@ -68,6 +70,19 @@ func (r *Result) Show() string {
 		b.WriteString("\n" + indent("this came about under chaos only"))
 	case r.Stormy:
 		b.WriteString("\n" + indent("this came about under chaos only; it comes again with\n  "+r.Again()))
+	}
+	return b.String()
+}
+
+// oneLine is a name that keeps to its line, whatever is in it.
+func oneLine(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
 	}
 	return b.String()
 }

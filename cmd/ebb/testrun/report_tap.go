@@ -18,7 +18,7 @@ func (r *Report) tap(w io.Writer) error {
 		if !x.Passed() {
 			word = "not ok"
 		}
-		fmt.Fprintf(&b, "%s %d - %s: %s\n", word, n, tapText(x.File), tapText(x.Name))
+		fmt.Fprintf(&b, "%s %d - %s: %s\n", word, n, tapText(x.File), tapText(oneLine(x.Name)))
 		if x.Spared != "" {
 			fmt.Fprintf(&b, "# not under chaos: %s\n", x.Spared)
 		}
@@ -26,7 +26,7 @@ func (r *Report) tap(w io.Writer) error {
 			line, column := place(f.At)
 			fmt.Fprintf(&b, "  ---\n  message: %s\n  at:\n    file: %s\n    line: %d\n    column: %d\n", strconv.Quote(f.message()), strconv.Quote(x.File), line, column)
 			if _, rest, more := strings.Cut(f.Text, "\n"); more {
-				fmt.Fprintf(&b, "  detail: |\n    %s\n", strings.ReplaceAll(rest, "\n", "\n    "))
+				fmt.Fprintf(&b, "  detail: |2\n    %s\n", strings.ReplaceAll(rest, "\n", "\n    "))
 			}
 			if x.Stormy {
 				fmt.Fprintf(&b, "  again: %s\n", strconv.Quote(x.Again()))
@@ -44,5 +44,5 @@ func (r *Report) tap(w io.Writer) error {
 }
 
 func tapText(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "#", "\\#", "\n", " ").Replace(s)
+	return strings.NewReplacer("\\", "\\\\", "#", "\\#").Replace(s)
 }
