@@ -34,7 +34,9 @@ func (c *checker) input(in *syntax.Input, name string) *Source {
 		info, err := c.env.Source(s.Conn, declared)
 		if err != nil {
 			c.sourceError(in, err)
-			ok = false
+			// What is declared is known, also where the input at hand is another one.
+			_, mistake := err.(*types.StageError)
+			ok = !mistake && declared != nil && len(info.Schema.Fields) > 0
 		}
 		s.Info = info
 		if s.Schema = info.Schema; declared != nil && len(s.Schema.Fields) == 0 {

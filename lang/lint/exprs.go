@@ -273,7 +273,11 @@ func (p *Pass) needlessDefault(r *reading) (found []hint) {
 			return
 		}
 		h := hint{at: r.Span(n), message: fmt.Sprintf("`%s` is never null: `%s` is never taken", r.short(b.Left), r.short(b.Right))}
-		if whole.Type.Equal(x.Type) {
+		if m, ok := b.Left.(*ast.MemberNode); ok && x.Op == types.OpIndex && r.kind(m.Node) == types.List {
+			get := fmt.Sprintf("get(%s, %s)", r.Written(m.Node), r.Written(m.Property))
+			h.help = fmt.Sprintf("past the end of the list it fails; `%s` is null there", get)
+			h.fix = replace(r.Span(m), get, Unsafe, "write `"+get+"`")
+		} else if whole.Type.Equal(x.Type) {
 			at := syntax.Span{Start: r.before(r.Operator(n).Start), End: r.Span(n).End}
 			h.fix = p.cut(at, Safe, "take away the default")
 		}

@@ -349,4 +349,3 @@ func (l *logic) named(name string, steady bool) *unknown {
 	}
 	return u
 }
-

@@ -146,7 +146,9 @@ func TestSarifPlaces(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, f.Write(&b, reportOf(t, map[string]string{name: "rows([{a: 1}])\n"})))
 		var log struct {
-			Runs []struct{ Artifacts []struct{ Location json.RawMessage } }
+			Runs []struct {
+				Artifacts []struct{ Location json.RawMessage }
+			}
 		}
 		require.NoError(t, json.Unmarshal(b.Bytes(), &log))
 		require.JSONEq(t, want, string(log.Runs[0].Artifacts[0].Location))
