@@ -272,6 +272,18 @@ func insert(behind syntax.Span, text string, a Applicability, what string) *Fix 
 	return replace(syntax.Span{Start: behind.End, End: behind.End}, text, a, what)
 }
 
+// oneClause is a fix that adds a clause to a stage, in front of its block if it has one.
+func oneClause(s *syntax.Stage, text string, a Applicability) *Fix {
+	behind := s.Span
+	if len(s.Cases) > 0 || len(s.Steps) > 0 {
+		behind = s.Name.Span
+		for _, c := range s.Clauses {
+			behind = c.Span
+		}
+	}
+	return insert(behind, " "+text, a, "add `"+text+"`")
+}
+
 // inside is a fix that adds an argument to a call.
 func inside(c *syntax.Call, arg string, a Applicability, src *syntax.Source) *Fix {
 	at := c.Span

@@ -81,11 +81,7 @@ func mayFail(p *Pass) {
 		if what != "" {
 			message = fmt.Sprintf("a row for which `%s` fails stops the job", clip(what))
 		}
-		fix := insert(s.Tree.Span, " on_error drop", Unsafe, "add `on_error drop`")
-		if len(s.Tree.Cases) > 0 || len(s.Tree.Steps) > 0 {
-			fix = nil // clauses stand in front of the block
-		}
-		p.Report(at, message, whatBecomes, fix)
+		p.Report(at, message, whatBecomes, oneClause(s.Tree, "on_error drop", Unsafe))
 	}
 	for _, w := range p.Checked.Writes { // partition_by
 		if t := f.targets[w.Pos]; w.Conn != nil && t != nil {

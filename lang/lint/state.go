@@ -77,7 +77,7 @@ func unbounded(p *Pass) {
 				help = fmt.Sprintf("write `window %s` in the place of the key `window`, so that each ends; or add `retain 24h`", inner.Args.Window)
 			})
 		}
-		p.Report(s.Tree.Name.Span, fmt.Sprintf("`%s` keeps %s, and nothing ends it", s.Tree.Name.Name, what), help, insert(s.Tree.Span, " "+retain, Unsafe, "add `"+retain+"`"))
+		p.Report(s.Tree.Name.Span, fmt.Sprintf("`%s` keeps %s, and nothing ends it", s.Tree.Name.Name, what), help, oneClause(s.Tree, retain, Unsafe))
 	}
 }
 

@@ -189,7 +189,7 @@ func lateUnsaid(p *Pass) {
 		late := slices.ContainsFunc(f.nearest(s.Checked), func(e end) bool { return e.source != nil && e.source.Time != nil }) // rows that a stage makes never are
 		if late {
 			p.Report(clause(s.Tree, "window").Span, "late rows are dropped, and the script does not say so", "write `late into NAME` to keep them, or `late drop`",
-				insert(s.Tree.Span, " late drop", Safe, "add `late drop`"))
+				oneClause(s.Tree, "late drop", Safe))
 		}
 	}
 }
