@@ -32,6 +32,7 @@ type facts struct {
 
 	shuffles []lint.Shuffle
 	shuffled bool
+	reads    map[*check.Source]lint.Reads // to answer takes a look at the disk
 }
 
 // traits asks the definition of a stage how this use wants to be run.
@@ -58,9 +59,16 @@ func (f *facts) Passes(s *check.Stage) bool {
 }
 
 func (f *facts) Reads(s *check.Source) lint.Reads {
+	if r, known := f.reads[s]; known {
+		return r
+	}
 	def := f.lib.ConnDef(s.Conn.Name)
 	r := lint.Reads{Rewinds: def.Rewinds == nil || def.Rewinds(s.Conn, f.env), Splits: def.Splits != nil && def.Splits(s.Conn, f.env), Outside: def.Takes != nil}
 	r.Takes = func(place string) bool { return place != "" && def.Takes != nil && def.Takes(s.Conn, place, f.env) }
+	if f.reads == nil {
+		f.reads = map[*check.Source]lint.Reads{}
+	}
+	f.reads[s] = r
 	return r
 }
 

@@ -11,7 +11,8 @@ import (
 const garbage = 128 << 20
 
 // limitGarbage lets the heap grow to about twice what lives, or by 128 MiB, whichever is more, unless GOGC is set.
-// State lies mostly outside the collector's sight, so that its own pace would be far too quick.
+// State lies mostly outside the collector's sight, so that its own pace would be far too quick for a job, and the commands that look
+// at scripts keep little and are done soon.
 func limitGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return

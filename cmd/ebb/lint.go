@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -127,7 +126,6 @@ func (l *linting) run(args []string) error {
 		}
 	}
 
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // short and with much to keep: collecting rarely is twice as fast
 	g := gather(args)
 	for _, o := range outputs {
 		if o.path != "" && slices.ContainsFunc(g.files, func(f *lintFile) bool { return same(f.name, o.path) }) {

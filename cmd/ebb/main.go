@@ -43,6 +43,7 @@ func usage(format string, args ...any) error {
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write, which ends the run cleanly
+	limitGarbage()
 	os.Exit(run(os.Args[1:]))
 }
 

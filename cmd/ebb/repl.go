@@ -58,7 +58,6 @@ func session(file, output string, keepGoing bool) error {
 			return &status{exitFailed, err}
 		}
 	}
-	limitGarbage()
 	if isTerminal(os.Stdin) && isTerminal(os.Stdout) {
 		return typed(o, string(text))
 	}

@@ -39,7 +39,6 @@ func runCommand() *cobra.Command {
 			if o.Print, err = printed(output); err != nil {
 				return err
 			}
-			limitGarbage()
 			env := exec.OS()
 			env.Stdout = standardOutput()
 			launch, err := keep.launch(cmd)

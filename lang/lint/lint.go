@@ -41,7 +41,8 @@ func spread(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// Lint looks at texts, each by itself and all of them together. The results are in the order of the texts.
+// Lint looks at texts, each by itself and all of them together. The results are in the order of the texts. Of several texts no
+// more is kept than their findings need: what is known of a thousand would fill the memory.
 func Lint(texts []Text) []Result {
 	results := make([]Result, len(texts))
 	look := func(i int) {
@@ -51,7 +52,10 @@ func Lint(texts []Text) []Result {
 	if len(texts) == 1 {
 		look(0) // on the goroutine of the caller, who may want to survive it
 	} else {
-		spread(len(texts), look)
+		spread(len(texts), func(i int) {
+			look(i)
+			results[i].forget()
+		})
 	}
 
 	var scripts []*Script

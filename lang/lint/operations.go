@@ -52,6 +52,7 @@ var _ = define(
 			"-- b.ebb --\ncsv(\"orders.csv\") |> where amount <= 15 |> into csv(\"out.csv\")\n",
 		Good: "-- a.ebb --\ncsv(\"orders.csv\") |> where amount > 15 |> into csv(\"large.csv\")\n" +
 			"-- b.ebb --\ncsv(\"orders.csv\") |> where amount <= 15 |> into csv(\"small.csv\")\n",
+		Gather: places,
 		Across: onePlace,
 	},
 )
@@ -360,58 +361,75 @@ func (f *flow) letters(n check.Node, visit func(*check.Source)) {
 	node(n)
 }
 
-// onePlace: O904.
-func onePlace(passes []*Pass) {
-	type place struct{ dir, name string }
-	type output struct {
-		pass *Pass
-		w    *check.Write
+// spot is a file or a folder: a path, and the folder of the script if the path is relative.
+type spot struct{ dir, name string }
+
+// placed is what a script writes to a spot.
+type placed struct {
+	spot
+	path string // as it is written
+	at   syntax.Span
+	told string // how another script speaks of it
+}
+
+// jobPlaces is where a script keeps its checkpoints and its outputs.
+type jobPlaces struct{ states, outputs []placed }
+
+// places finds the jobPlaces of a script.
+func places(p *Pass) any {
+	var all jobPlaces
+	if p.Facts == nil {
+		return all
 	}
-	first := map[place]output{}
-	states := map[place]string{} // whose checkpoints lie there
-	for _, p := range passes {
-		if p.Facts == nil {
+	dir := folder(p.Tree.Source.Name)
+	put := func(name, written string, at syntax.Span, told string) placed {
+		x := placed{spot{dir, name}, written, at, told}
+		if path.IsAbs(written) {
+			x.dir = ""
+		}
+		return x
+	}
+	if dir, ok := p.Checked.Set["checkpoint.dir"].(string); ok && p.writes() {
+		for _, st := range p.Tree.Stmts {
+			if set, is := st.(*syntax.Set); is && set.Key.Name == "checkpoint.dir" {
+				all.states = append(all.states, put(path.Clean(dir), dir, set.Value.Span, p.Tree.Source.Name))
+			}
+		}
+	}
+	f := p.flow()
+	own := map[spot]bool{}
+	for _, w := range p.Checked.Writes {
+		t := f.targets[w.Pos]
+		if w.Conn == nil || t == nil {
 			continue
 		}
-		if dir, ok := p.Checked.Set["checkpoint.dir"].(string); ok && p.writes() {
-			for _, st := range p.Tree.Stmts {
-				set, is := st.(*syntax.Set)
-				if !is || set.Key.Name != "checkpoint.dir" {
-					continue
-				}
-				at := place{folder(p.Tree.Source.Name), path.Clean(dir)}
-				if path.IsAbs(dir) {
-					at.dir = ""
-				}
-				if was, known := states[at]; known && was != p.Tree.Source.Name {
-					p.Report(set.Value.Span, fmt.Sprintf("another job keeps its checkpoints in %q, too: %s", dir, was), "give each job a folder of its own", nil)
-				} else {
-					states[at] = p.Tree.Source.Name
-				}
+		name := p.Facts.Writes(w).Place
+		if x := put(name, name, t.Span, w.Pos.String()); name != "" && !own[x.spot] {
+			own[x.spot] = true
+			all.outputs = append(all.outputs, x)
+		}
+	}
+	return all
+}
+
+// onePlace: O904.
+func onePlace(jobs []Gathered) {
+	type first struct{ name, told string }
+	states, outputs := map[spot]first{}, map[spot]first{}
+	tell := func(known map[spot]first, p *Pass, list []placed, message, help string) {
+		for _, x := range list {
+			was, taken := known[x.spot]
+			if !taken {
+				known[x.spot] = first{p.Tree.Source.Name, x.told}
+			} else if was.name != p.Tree.Source.Name {
+				p.Report(x.at, fmt.Sprintf(message, x.path, was.told), help, nil)
 			}
 		}
-		f := p.flow()
-		own := map[place]bool{}
-		for _, w := range p.Checked.Writes {
-			t := f.targets[w.Pos]
-			if w.Conn == nil || t == nil {
-				continue
-			}
-			at := place{folder(p.Tree.Source.Name), p.Facts.Writes(w).Place}
-			if at.name == "" || own[at] {
-				continue
-			}
-			if path.IsAbs(at.name) {
-				at.dir = ""
-			}
-			own[at] = true
-			was, known := first[at]
-			if !known {
-				first[at] = output{p, w}
-			} else if was.pass.Tree.Source.Name != p.Tree.Source.Name {
-				p.Report(t.Span, fmt.Sprintf("another job writes to %q, too: %s", at.name, was.w.Pos), "give each job an output of its own", nil)
-			}
-		}
+	}
+	for _, j := range jobs {
+		all := j.What.(jobPlaces)
+		tell(states, j.Pass, all.states, "another job keeps its checkpoints in %q, too: %s", "give each job a folder of its own")
+		tell(outputs, j.Pass, all.outputs, "another job writes to %q, too: %s", "give each job an output of its own")
 	}
 }
 

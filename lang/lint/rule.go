@@ -22,8 +22,10 @@ type Rule struct {
 	Good     string // the same, mended
 	// Check looks at a script. Without Check and Across the checker finds it by itself, as an error with this code.
 	Check func(*Pass)
-	// Across looks at all scripts of a run together. Bad and Good are then several files, in the form of txtar.
-	Across func([]*Pass)
+	// Across looks at all scripts of a run together, at what Gather took from each. Bad and Good are then several files, in the
+	// form of txtar.
+	Gather func(*Pass) any
+	Across func([]Gathered)
 	// Mend gives the fix of a finding of the checker; nil: there is none.
 	Mend func(*Script, check.Diagnostic) *Fix
 }

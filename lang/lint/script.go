@@ -26,6 +26,18 @@ type Script struct {
 	names    *mentions
 	defined  []definition
 	ways     *flow
+
+	gathered map[*Rule]any
+}
+
+// forget lets go of what nothing asks for any more when the rules of the script itself are done: all but its text, what rules
+// across scripts have gathered, and what suppresses findings.
+func (s *Script) forget() {
+	tree := s.Tree
+	if !slices.ContainsFunc(tree.Comments, func(c syntax.Token) bool { return directive.MatchString(c.Text) }) {
+		tree = &syntax.Script{Source: tree.Source}
+	}
+	*s = Script{Tree: tree, gathered: s.gathered}
 }
 
 // Used is what a used file defines, and what it has from the files that it uses: param, let, fn, pipe, source, sink or stream,
@@ -95,6 +107,12 @@ type Pass struct {
 	*Script
 	rule  *Rule
 	found *[]Finding
+}
+
+// Gathered is what Gather of a rule took from a script. Of the script itself no more than its text needs to be there.
+type Gathered struct {
+	*Pass
+	What any
 }
 
 // Report adds a finding at a span of the script's own text.
@@ -168,6 +186,12 @@ func Look(name, text string, env check.Env, facts func(*check.Script) Facts) (*S
 		if r.Check != nil {
 			r.Check(&Pass{Script: s, rule: r, found: &found})
 		}
+		if r.Gather != nil {
+			if s.gathered == nil {
+				s.gathered = map[*Rule]any{}
+			}
+			s.gathered[r] = r.Gather(&Pass{Script: s, rule: r, found: &found})
+		}
 	}
 	return s, sorted(found)
 }
@@ -191,11 +215,11 @@ func across(scripts []*Script) []Finding {
 		if r.Across == nil {
 			continue
 		}
-		passes := make([]*Pass, len(scripts))
+		all := make([]Gathered, len(scripts))
 		for i, s := range scripts {
-			passes[i] = &Pass{Script: s, rule: r, found: &found}
+			all[i] = Gathered{&Pass{Script: s, rule: r, found: &found}, s.gathered[r]}
 		}
-		r.Across(passes)
+		r.Across(all)
 	}
 	return found
 }
