@@ -189,7 +189,7 @@ func (c *checker) bodyTyper(f *fn, args []*types.Expr, hasTime bool) *typer {
 		}
 		f.text, f.tree = t.text, t.tree
 	}
-	t := &typer{c: c, sc: sc, text: f.text, tree: f.tree, fn: f, memo: map[ast.Node]*types.Expr{}}
+	t := &typer{c: c, sc: sc, text: f.text, tree: f.tree, fn: f}
 	for i, p := range f.params {
 		t.lets = append(t.lets, binding{p.Name, args[i]})
 	}

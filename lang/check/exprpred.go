@@ -187,10 +187,10 @@ func (t *typer) reduce(n *ast.BuiltinNode, list *types.Expr, e element) *types.E
 		e.acc = first.Type
 	}
 	var body *types.Expr
-	memo := t.memo
-	defer func() { t.memo = memo }()
+	was := t.memo
+	defer func() { t.memo = was }()
 	for range 4 {
-		t.memo = map[ast.Node]*types.Expr{}
+		t.memo = memo{}
 		if body = t.closure(n.Arguments[1], e); body == nil {
 			return nil
 		}

@@ -44,7 +44,7 @@ type word struct {
 // typer prepares the typing of e; nil if it does not parse, which has been reported.
 func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
 	x := &exprText{expr: e, odd: strings.IndexFunc(e.Text, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) >= 0}
-	t := &typer{c: c, sc: sc, text: x, memo: map[ast.Node]*types.Expr{}}
+	t := &typer{c: c, sc: sc, text: x}
 	tokens := e.Tokens
 	if tokens == nil {
 		all, diags := syntax.Lex(syntax.NewSource("", e.Text))
@@ -70,17 +70,17 @@ func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
 		c.report(e.Source, e.Span, "T229", "the expression is too long", "keep lists of that length in a file and join with it")
 		return nil
 	}
-	if !t.rewrite(tokens) {
+	name := len(tokens) == 1 && readAsName(tokens[0]) // more than half of all expressions, and nothing to parse
+	if name && tokens[0].Kind == syntax.KindIdent && tokens[0].Text == e.Text {
+		x.text, x.toks, x.kinds = e.Text, []file.Location{{To: utf8.RuneCountInString(e.Text)}}, []byte{0}
+	} else if !t.rewrite(tokens) {
 		return nil
 	}
-	if len(tokens) == 1 && readAsName(tokens[0]) { // more than half of all expressions, and nothing to parse
+	if name {
 		n := &ast.IdentifierNode{Value: x.slice(x.toks[0])}
 		n.SetLocation(x.toks[0])
 		t.tree = n
-	} else {
-		t.tree = t.parse()
-	}
-	if t.tree == nil {
+	} else if t.tree = t.parse(); t.tree == nil {
 		return nil
 	}
 	return t

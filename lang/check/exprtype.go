@@ -16,12 +16,52 @@ type typer struct {
 	sc    *scope
 	text  *exprText
 	tree  ast.Node
-	memo  map[ast.Node]*types.Expr // expr's trees share nodes (a < b < c, a ?: b): each is typed once
-	lets  []binding                // let variables and parameters, innermost last
-	elems []element                // lists whose closures surround the node, innermost last
-	above []ast.Node               // the node being typed and those around it, innermost last
-	fn    *fn                      // whose body it is, or nil
-	inAgg string                   // the aggregate whose argument is being typed
+	memo  memo       // expr's trees share nodes (a < b < c, a ?: b): each is typed once
+	lets  []binding  // let variables and parameters, innermost last
+	elems []element  // lists whose closures surround the node, innermost last
+	above []ast.Node // the node being typed and those around it, innermost last
+	fn    *fn        // whose body it is, or nil
+	inAgg string     // the aggregate whose argument is being typed
+}
+
+// memo holds what nodes are, once they are typed; nil for those that are wrong.
+type memo struct {
+	few  []typed // nearly all expressions are small: looking through a list is quicker than a map, and to make it is, too
+	many map[ast.Node]*types.Expr
+}
+
+type typed struct {
+	node ast.Node
+	expr *types.Expr
+}
+
+func (m *memo) get(n ast.Node) (x *types.Expr, known bool) {
+	if m.many != nil {
+		x, known = m.many[n]
+		return x, known
+	}
+	for _, t := range m.few {
+		if t.node == n {
+			return t.expr, true
+		}
+	}
+	return nil, false
+}
+
+// put enters a node that is not known.
+func (m *memo) put(n ast.Node, x *types.Expr) {
+	if m.many == nil && len(m.few) < 32 {
+		m.few = append(m.few, typed{n, x})
+		return
+	}
+	if m.many == nil {
+		m.many = make(map[ast.Node]*types.Expr, 2*len(m.few))
+		for _, t := range m.few {
+			m.many[t.node] = t.expr
+		}
+		m.few = nil
+	}
+	m.many[n] = x
 }
 
 // binding is a name and the expression that it stands for.
@@ -71,11 +111,11 @@ func (t *typer) written(n ast.Node) string { return short(t.text.slice(t.closed(
 
 // node types a node.
 func (t *typer) node(n ast.Node) *types.Expr {
-	if x, ok := t.memo[n]; ok {
+	if x, ok := t.memo.get(n); ok {
 		return x
 	}
 	if t.c.work++; t.c.work > maxWork || len(t.above) > maxDepth {
-		t.memo[n] = nil
+		t.memo.put(n, nil)
 		return t.fail(n, "T229", "the expression is too large or nested too deeply", "compute a part of it by a `derive` before, or by `let x = …; …`")
 	}
 	t.above = append(t.above, n)
@@ -84,7 +124,7 @@ func (t *typer) node(n ast.Node) *types.Expr {
 	if x != nil && x.Op != types.OpConst && x.Pos.Line == 0 {
 		x.Pos = t.place(n)
 	}
-	t.memo[n] = x
+	t.memo.put(n, x)
 	return x
 }
 

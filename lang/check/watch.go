@@ -29,7 +29,10 @@ type Seen struct {
 }
 
 // Type gives a node of Tree with its type, nil where none was needed (a part of a list that is taken as a whole, a closure).
-func (s *Seen) Type(n ast.Node) *types.Expr { return s.t.memo[n] }
+func (s *Seen) Type(n ast.Node) *types.Expr {
+	x, _ := s.t.memo.get(n)
+	return x
+}
 
 // Span is where a node of Tree stands in the text of its script, from its first to its last operand.
 func (s *Seen) Span(n ast.Node) syntax.Span { return s.t.text.span(s.t.closed(n)) }

@@ -216,6 +216,7 @@ func (f *formatter) same(u unit, text string) bool {
 	}
 	if !lines {
 		p.statements(p.statement)
+		p.done()
 		if len(p.script.Stmts) != 1 {
 			return false
 		}

@@ -141,6 +141,9 @@ func (s *scanner) scan() Kind {
 }
 
 func (s *scanner) name() {
+	for s.off < len(s.text) && isNameByte(s.text[s.off]) {
+		s.off++
+	}
 	for {
 		r, n := s.rune()
 		if n == 0 || !isNameRune(r) {
@@ -152,6 +155,9 @@ func (s *scanner) name() {
 
 func (s *scanner) spaces() Kind {
 	for {
+		for s.at(0) == ' ' {
+			s.off++
+		}
 		r, n := s.rune()
 		if n == 0 || !isSpace(r) {
 			return KindSpace
@@ -265,6 +271,11 @@ func isSpace(r rune) bool {
 }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
+// isNameByte reports whether an ASCII character goes on with a name.
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || '0' <= c && c <= '9' || c == '$'
+}
 
 func isNameStart(r rune) bool {
 	if r < utf8.RuneSelf {

@@ -16,6 +16,7 @@ func Parse(name, text string) (*Script, []Diagnostic) {
 	if len(p.tokens) > 0 {
 		p.statements(p.statement)
 	}
+	p.done()
 	Sort(p.diags.list)
 	return p.script, p.diags.list
 }
@@ -30,7 +31,7 @@ type parser struct {
 	diags  diagList
 
 	lists  map[int]int // long lists in brackets: from the opening to the closing one (cut.go)
-	reader reader
+	reader *reader
 
 	failed    bool // the current statement or block has an error
 	inBracket bool // the last statement ended inside a bracket

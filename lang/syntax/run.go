@@ -3,6 +3,7 @@ package syntax
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -22,6 +23,19 @@ type reader struct {
 	mark lexer.Checkpoint
 }
 
+// readers are kept for the next texts: making one takes as long as parsing a few statements.
+var readers = sync.Pool{New: func() any { return &reader{} }}
+
+// done gives the reader back.
+func (p *parser) done() {
+	if r := p.reader; r != nil && len(r.tokens) <= 1024 {
+		clear(r.tokens)
+		r.to = -1 // it holds no piece
+		readers.Put(r)
+	}
+	p.reader = nil
+}
+
 // blanks is a number of tokens that are filled in later, and the end.
 type blanks int
 
@@ -35,7 +49,10 @@ func (n *blanks) Next() (lexer.Token, error) {
 
 // feed returns the tokens from..to-1 for participle. They hold until the next call.
 func (p *parser) feed(from, to int) *lexer.PeekingLexer {
-	r := &p.reader
+	if p.reader == nil {
+		p.reader = readers.Get().(*reader)
+	}
+	r := p.reader
 	if r.lex != nil && r.to == to && r.from <= from {
 		if r.lex.Peek().Pos.Offset > from {
 			r.lex.LoadCheckpoint(r.mark)

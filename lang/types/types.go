@@ -161,6 +161,14 @@ func (s Schema) Names() []string {
 
 // Duplicate returns the first name that stands twice, or "".
 func (s Schema) Duplicate() string {
+	if len(s.Fields) <= 16 { // most have few
+		for i, f := range s.Fields {
+			if s.Index(f.Name) < i {
+				return f.Name
+			}
+		}
+		return ""
+	}
 	seen := map[string]bool{}
 	for _, f := range s.Fields {
 		if seen[f.Name] {
