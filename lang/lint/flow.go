@@ -17,6 +17,7 @@ type flow struct {
 	targets map[types.Place]*syntax.Target
 	direct  map[*check.Stage][]end // of nearest
 	slow    map[*check.Stage]*check.Source
+	lasting map[*check.Stage][]*check.Source // of endless
 }
 
 // position is the place of a stage in its stream.
@@ -37,7 +38,7 @@ func (s *Script) flow() *flow {
 		return s.ways
 	}
 	f := &flow{script: s, place: map[*check.Stage]position{}, inputs: map[types.Place]*syntax.Input{}, targets: map[types.Place]*syntax.Target{},
-		direct: map[*check.Stage][]end{}, slow: map[*check.Stage]*check.Source{}}
+		direct: map[*check.Stage][]end{}, slow: map[*check.Stage]*check.Source{}, lasting: map[*check.Stage][]*check.Source{}}
 	for _, st := range s.Checked.Streams {
 		for i, stage := range st.Stages {
 			f.place[stage] = position{st, i}
@@ -148,14 +149,31 @@ func (f *flow) slowest(s *check.Stage) *check.Source {
 }
 
 // endless returns the sources before a stage that have an event time and never end.
-func (f *flow) endless(s *check.Stage) (list []*check.Source) {
-	f.up(s, func(e end) bool {
+func (f *flow) endless(s *check.Stage) []*check.Source {
+	if out, known := f.lasting[s]; known {
+		return out
+	}
+	f.lasting[s] = nil
+	var out []*check.Source
+	for _, e := range f.before(s) {
+		var list []*check.Source
 		if src := e.source; src != nil && src.Time != nil && !src.Info.Bounded {
-			list = append(list, src)
+			list = []*check.Source{src}
+		} else if e.stage != nil {
+			list = f.endless(e.stage)
 		}
-		return true
-	})
-	return list
+		if out == nil {
+			out = slices.Clip(list) // those of a long chain share one list
+			continue
+		}
+		for _, src := range list {
+			if !slices.Contains(out, src) {
+				out = append(out, src)
+			}
+		}
+	}
+	f.lasting[s] = out
+	return out
 }
 
 // up calls visit for all that lies before a stage, the nearest first. What lies before a stage for which visit is false is left
