@@ -271,6 +271,7 @@ func (s *Store) appendLarge(kind uint8, data [][]byte) (Ref, error) {
 	if err != nil {
 		return Ref{}, s.fail("writing a checkpoint", err)
 	}
+	disk.Begin(t.f, r.off, r.end())
 	s.mu.Lock()
 	t.give(p, s.o.BufferBytes)
 	s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/zeebo/xxh3"
@@ -468,6 +469,7 @@ func (s *fileSink) copyTo(o *outFile, in *interval, list []extent, from exec.Fil
 		if _, err = io.Copy(io.NewOffsetWriter(to, e.at), io.NewSectionReader(from, e.off, e.size)); err != nil {
 			return err
 		}
+		disk.Begin(to, e.at, e.at+e.size) // it is flushed with the next checkpoint
 	}
 	return nil
 }

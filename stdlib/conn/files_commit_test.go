@@ -493,3 +493,60 @@ func TestOutputDamaged(t *testing.T) {
 		}
 	}
 }
+
+// begunFS notes how many bytes of each file the system was told to bring to the disk ahead of a flush.
+type begunFS struct {
+	exec.FS
+	bytes map[string]int64
+}
+
+type begunFile struct {
+	exec.File
+	name string
+	fs   *begunFS
+}
+
+func (f begunFile) Begin(_, n int64) { f.fs.bytes[f.name] += n }
+
+func (b *begunFS) note(name string, f exec.File, err error) (exec.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return begunFile{f, name, b}, nil
+}
+
+func (b *begunFS) Create(name string) (exec.File, error) {
+	f, err := b.FS.Create(name)
+	return b.note(name, f, err)
+}
+
+func (b *begunFS) Edit(name string) (exec.File, error) {
+	f, err := b.FS.Edit(name)
+	return b.note(name, f, err)
+}
+
+// What is written between two checkpoints is on its way to the disk before the second one flushes it, and what was put
+// into the output before the next one does.
+func TestOutputsBeginEarly(t *testing.T) {
+	env := testEnv()
+	b := &begunFS{FS: disk.NewSim(), bytes: map[string]int64{}}
+	env.FS = b
+	j := &outputJob{t: t}
+	s, e, err := openPut(env, map[string]any{"path": "out.csv"})
+	require.NoError(t, err)
+	require.NoError(t, s.(exec.Saver).Save(checkpoint.NewWriter(1, 0)))
+	const rows = 3
+	for range rows {
+		require.NoError(t, putBatch(s, e, outRows([]any{strings.Repeat("x", disk.BeginBytes), int64(1)})))
+	}
+	w := checkpoint.NewWriter(2, 0)
+	require.NoError(t, s.(exec.Saver).Save(w))
+	_, _, sealed := w.Output()
+	require.Len(t, sealed, 1)
+	require.Greater(t, b.bytes[sealed[0].Path], int64((rows-1)*disk.BeginBytes))
+	require.Zero(t, b.bytes["out.csv"])
+	require.NoError(t, s.(exec.Committer).Commit(2, true))
+	require.Greater(t, b.bytes["out.csv"], int64((rows-1)*disk.BeginBytes))
+	j.saved(s, 3)
+	require.NoError(t, s.Close())
+}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/zeebo/xxh3"
@@ -63,6 +64,7 @@ type stage struct {
 	w       *bufio.Writer
 	sum     *xxh3.Hasher
 	size    int64
+	begun   int64 // the system was told to bring the bytes before to the disk
 	extents []extent
 }
 
@@ -129,6 +131,7 @@ func (g *stage) put(o *outFile, b []byte) error {
 	g.sum.Write(b)
 	off := g.size
 	g.size += int64(len(b))
+	g.begun = disk.Begin(g.f, g.begun, g.size-int64(g.w.Buffered()))
 	if n := len(g.extents); n > 0 && g.extents[n-1].out == o && len(b) >= glance {
 		e := &g.extents[n-1]
 		e.size += int64(len(b))
