@@ -66,7 +66,11 @@ func (p *Printer) list(fields []field, rows [][]any) error {
 		for i, f := range fields {
 			if f.show != nil {
 				s.Fields[i].Type = types.T(types.String)
-				rows = shown(rows, i, f.show, len(f.name))
+				width := len(f.name)
+				if p.Width > 0 && p.Width < 12*len(fields) { // columns will be cut, from the right
+					width = 0
+				}
+				rows = shown(rows, i, f.show, width)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -58,4 +59,16 @@ func TestRelations(t *testing.T) {
 	require.NoError(t, p.list([]field{{"id", types.Int, nil}, {"bytes", types.Int, humanBytes}, {"note", types.String, nil}},
 		[][]any{{int64(1), int64(999), "a"}, {int64(22), int64(1 << 20), nil}}))
 	require.Equal(t, "id  bytes     note\n──  ────────  ────\n 1     999 B  a\n22  1.00 MiB  null\n", out.String())
+}
+
+// A number stands below the end of its name; where columns are too narrow for the name, the number is what is left.
+func TestNumbersBelowNames(t *testing.T) {
+	print := func(width int) string {
+		var out bytes.Buffer
+		p := &Printer{Format: "table", Out: &out, Width: width}
+		require.NoError(t, PrintStages(p, []exec.StageCount{{ID: "hot/aggregate", In: 7, Out: 3, Waiting: 5, W: types.MinInstant}}, nil))
+		return out.String()
+	}
+	require.Contains(t, print(0), "\nhot/aggregate        7         3          5 ")
+	require.Regexp(t, `\n\S+ +7 +3 +5 `, print(40))
 }
