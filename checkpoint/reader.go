@@ -57,6 +57,19 @@ func (f *Folder) LeftOut() []LeftOut { return f.found.leftOut }
 // Owner returns who holds the folder, if it says so. One that was killed still says so.
 func (f *Folder) Owner() (Owner, bool) { return readOwner(f.fs, f.dir) }
 
+// Held reports whether a process has the folder. For a moment it takes it.
+func (f *Folder) Held() bool {
+	l, ok := f.fs.(disk.Locker)
+	if !ok {
+		return false
+	}
+	unlock, err := l.Lock(filepath.Join(f.dir, lockName))
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, disk.ErrLocked)
+}
+
 // List lists the checkpoints that are kept, of all branches, by id.
 func (f *Folder) List() []Info { return f.found.list() }
 

@@ -27,7 +27,9 @@ func TestOtherJobsAreNamed(t *testing.T) {
 func TestEarlierJobs(t *testing.T) {
 	b := newBench(t)
 	require.Empty(t, Earlier())
-	b.do(`generate({n: "sequence"}, rate: 1000) |> into csv("a.csv")`, ".run one", ".checkpoint", ".stop")
+	b.do(`generate({n: "sequence"}, rate: 1000) |> into csv("a.csv")`, ".run one", ".checkpoint")
+	require.Empty(t, Earlier(), "it runs")
+	b.do(".stop")
 	require.Regexp(t, `^Jobs of this folder .*:\n  one, .* ago: \.load \.ebb/one, then \.run one\n$`, Earlier())
 	next := &bench{New(b.desk, exec.OS, Options{Version: "test"}), b.desk, t, ""}
 	defer func() { require.NoError(t, next.Close()) }()

@@ -11,8 +11,8 @@ import (
 // mostEarlier bounds how many folders are looked into when a session begins.
 const mostEarlier = 20
 
-// Earlier names the jobs of earlier sessions in this folder that have not come to their end, and how to go on with them;
-// "" if there are none.
+// Earlier names the jobs of earlier sessions in this folder that have not come to their end and that nobody runs, and how to go
+// on with them; "" if there are none.
 func Earlier() string {
 	dirs, _ := filepath.Glob(filepath.Join(".ebb", "*"))
 	out := ""
@@ -21,7 +21,7 @@ func Earlier() string {
 		if err != nil || len(f.All) == 0 {
 			continue
 		}
-		if i, m, err := f.Get(""); err == nil && !i.Finished && !i.Abandoned {
+		if i, m, err := f.Get(""); err == nil && !i.Finished && !i.Abandoned && !f.Held() {
 			out += fmt.Sprintf("  %s, %s ago: .load %s, then .run %s\n", filepath.Base(dir), span(time.Since(time.Unix(0, m.Durable))), dir, filepath.Base(dir))
 		}
 		f.Close()
