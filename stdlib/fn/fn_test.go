@@ -256,6 +256,35 @@ func TestCalendarAgainstPackageTime(t *testing.T) {
 	}
 }
 
+// Where clocks change at midnight a day may start at another time, and a midnight may come twice.
+func TestDaysStartAtTheirFirstMoment(t *testing.T) {
+	w := newWorld(types.Field{Name: "at", Type: types.T(types.Time)})
+	for name, day := range map[string]time.Time{
+		"America/Sao_Paulo": time.Date(2011, 10, 16, 0, 0, 0, 0, time.UTC), // begins at 1:00
+		"Africa/Cairo":      time.Date(2023, 4, 28, 0, 0, 0, 0, time.UTC),
+		"America/Santiago":  time.Date(2024, 4, 7, 0, 0, 0, 0, time.UTC),  // 23:00 to midnight of the day before comes twice
+		"America/Havana":    time.Date(2024, 11, 3, 0, 0, 0, 0, time.UTC), // midnight to 1:00 comes twice
+		"Europe/Berlin":     time.Date(2024, 3, 31, 0, 0, 0, 0, time.UTC),
+	} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		var rows [][]any
+		var ts []time.Time
+		for at := day.Add(-48 * time.Hour); at.Before(day.Add(60 * time.Hour)); at = at.Add(30 * time.Minute) {
+			rows, ts = append(rows, []any{at.UnixNano()}), append(ts, at.In(zone))
+		}
+		b := vec.FromRows(w.schema, rows)
+		days, long := w.run(t, fmt.Sprintf("truncate(at, \"day\", %q)", name), b), w.run(t, fmt.Sprintf("truncate(at, 1d, %q)", name), b)
+		for i, at := range ts {
+			start := time.Unix(0, days.Ints[i]).In(zone)
+			require.False(t, start.After(at), at)
+			require.Equal(t, at.Format("2006-01-02"), start.Format("2006-01-02"), "%s starts at %s", at, start)
+			require.NotEqual(t, at.Format("2006-01-02"), start.Add(-1).Format("2006-01-02"), "%s starts before %s", at, start)
+			require.Equal(t, days.Ints[i], long.Ints[i], at)
+		}
+	}
+}
+
 func TestTimeTexts(t *testing.T) {
 	w := newWorld()
 	for _, c := range []struct{ code, want string }{

@@ -20,11 +20,18 @@ var _ = define(spec.Func{
 		{Sig: types.Sig{Params: []types.Type{timeT, stringT}, Infer: truncateType}, Kernel: try2(truncateUnit)},
 		{Sig: types.Sig{Params: []types.Type{timeT, durationT, stringT}, Infer: truncateType}, Kernel: func(c *eval.Call) {
 			to := of[int64](c.Args[1])
-			truncateLocal(c, func(i int, clock int64) (int64, error) { return truncateDuration(clock, to.at(i)) })
+			truncateLocal(c, func(i int, clock int64) (int64, bool, error) {
+				at, err := truncateDuration(clock, to.at(i))
+				return at, to.at(i)%nsDay == 0, err
+			})
 		}},
 		{Sig: types.Sig{Params: []types.Type{timeT, stringT, stringT}, Infer: truncateType}, Kernel: func(c *eval.Call) {
 			to := of[string](c.Args[1])
-			truncateLocal(c, func(i int, clock int64) (int64, error) { return truncateUnit(clock, to.at(i)) })
+			truncateLocal(c, func(i int, clock int64) (int64, bool, error) {
+				at, err := truncateUnit(clock, to.at(i))
+				unit := to.at(i)
+				return at, unit != "second" && unit != "minute" && unit != "hour", err
+			})
 		}},
 	},
 })
@@ -79,23 +86,43 @@ func truncateUnit(t int64, unit string) (int64, error) {
 	return days * nsDay, nil
 }
 
-// truncateLocal truncates what the clock of a zone shows. Where that moment comes twice or never (the hour that
-// daylight saving repeats or skips) it is the one that package time takes, yet never after the time itself.
-func truncateLocal(c *eval.Call, f func(i int, clock int64) (int64, error)) {
+// truncateLocal truncates what the clock of a zone shows; f tells, too, whether it does so to whole days, which start at
+// their first moment. Other moments that come twice or never (in the hour that daylight saving repeats or skips) are those
+// that package time takes, yet never after the time itself.
+func truncateLocal(c *eval.Call, f func(i int, clock int64) (at int64, days bool, err error)) {
 	inZone(c, 2, func(i int, t time.Time) {
 		_, offset := t.Zone()
-		clock, err := f(i, c.Args[0].Col.Ints[i]+int64(offset)*nsSecond)
+		clock, days, err := f(i, c.Args[0].Col.Ints[i]+int64(offset)*nsSecond)
 		if err != nil {
 			c.Fail(i, err)
 			return
 		}
 		u := time.Unix(0, clock).UTC()
 		at := time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), u.Second(), u.Nanosecond(), t.Location())
-		if same := time.Unix(0, clock-int64(offset)*nsSecond).In(t.Location()); sameClock(same, u) {
+		if days {
+			at = firstMoment(at, u)
+		} else if same := time.Unix(0, clock-int64(offset)*nsSecond).In(t.Location()); sameClock(same, u) {
 			at = same // the same side of a clock change as the time
 		}
 		c.Out.Ints[i] = min(at.UnixNano(), c.Args[0].Col.Ints[i])
 	})
+}
+
+// firstMoment returns when a day starts: the midnight at, or another moment where the clock of its zone is changed at
+// midnight. u is the midnight in UTC.
+func firstMoment(at, u time.Time) time.Time {
+	from, to := at.ZoneBounds()
+	if at.Day() != u.Day() { // midnight is skipped, and at is before the change
+		return to
+	}
+	if from.IsZero() {
+		return at
+	}
+	if before := from.Add(-1); before.Day() == u.Day() && at.Sub(before) < 24*time.Hour { // midnight comes twice
+		_, offset := before.Zone()
+		return u.Add(-time.Duration(offset) * time.Second)
+	}
+	return at
 }
 
 func sameClock(a, b time.Time) bool {
