@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // state is what a store knows of its checkpoints: the sum of the records of a segment. It does no I/O.
@@ -115,7 +117,7 @@ func (s *state) excess(keep int, pinned []ID) []ID {
 			b = 0
 		}
 		kept[b]++
-		if kept[b] > keep && e.info.Name == "" && id != s.head && !slices.Contains(pinned, id) {
+		if kept[b] > keep && (e.info.Name == "" || fault.On("drop-named")) && id != s.head && !slices.Contains(pinned, id) {
 			out = append(out, id)
 		}
 	}

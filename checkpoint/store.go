@@ -178,39 +178,51 @@ func (s *Store) note(kind uint8, id ID, v any) record {
 func (s *Store) NextID() (ID, error) {
 	for {
 		s.mu.Lock()
-		if s.err != nil || s.next < s.st.limit {
-			id := s.next
-			if s.err == nil {
-				s.next++
-				s.used = true
-			}
-			defer s.mu.Unlock()
-			return id, s.err
+		id, granted, err := s.next, s.next < s.st.limit, s.err
+		if granted && err == nil {
+			s.next, s.used = id+1, true
 		}
 		s.mu.Unlock()
-		if err := s.reserve(); err != nil {
+		if granted || err != nil {
+			return id, err
+		}
+		if _, err := s.Grant(id); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// reserve makes more ids available.
-func (s *Store) reserve() error {
+// Use notes that the ids up to id, which are granted, have been given by someone else: NextID returns larger ones.
+func (s *Store) Use(id ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id >= s.next {
+		s.next, s.used = id+1, true
+	}
+}
+
+// Grant makes it certain that no later store returns id from NextID, nor some ids that follow; the first that a later one may
+// return is returned.
+func (s *Store) Grant(id ID) (limit ID, err error) {
 	defer s.io.Unlock()
 	if err := s.begin(); err != nil {
-		return err
+		return 0, err
 	}
 	s.mu.Lock()
-	limit := s.next + idBlock
+	limit = s.st.limit
 	s.mu.Unlock()
+	if id < limit {
+		return limit, nil
+	}
+	limit = id + idBlock
 	s.note(kindIDs, 0, limitRecord{Limit: limit})
 	if err := s.flush(); err != nil {
-		return err
+		return 0, err
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.st.limit = max(s.st.limit, limit)
-	s.mu.Unlock()
-	return nil
+	return s.st.limit, nil
 }
 
 // Append adds a block and returns its name for a manifest. data, in pieces that follow each other, is copied or written
@@ -280,7 +292,7 @@ func (s *Store) appendLarge(kind uint8, data [][]byte) (Ref, error) {
 
 // Publish makes a checkpoint durable: it appends the manifest and flushes, and calls the functions of flush at the same
 // time. The checkpoint is published when Publish returns nil. m.ID must be larger than all published before and come from
-// NextID; m.Branch is set.
+// NextID or have been told to Use; m.Branch is set.
 func (s *Store) Publish(m *Manifest, flush []func() error) error {
 	defer s.io.Unlock()
 	if err := s.begin(); err != nil {

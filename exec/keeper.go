@@ -16,8 +16,8 @@ type Checkpoints struct {
 	Policy checkpoint.Policy
 	// First is the smallest id that may be used; at least 1.
 	First checkpoint.ID
-	// Open opens the store. It is called by the goroutine that writes, when the first checkpoint is to be published. Whoever
-	// set it closes the store after the run.
+	// Open opens the store. It is called by the goroutine that writes, when the first checkpoint is to begin. Whoever set it
+	// closes the store after the run.
 	Open func() (*checkpoint.Store, error)
 	// Describe fills in what the engine does not know: job, script, working directory, version.
 	Describe func(*checkpoint.Store, *checkpoint.Manifest) error
@@ -48,6 +48,7 @@ type keeper struct {
 	inbox []func() []checkpoint.Action
 
 	outbox []letter
+	held   []checkpoint.Action // that wait until the id of the first, a Trigger, is granted
 
 	open   []*taking // ascending
 	alarm  types.Instant
@@ -129,11 +130,12 @@ func (k *keeper) alike() int {
 
 func (k *keeper) send(to *Task, o order) { k.outbox = append(k.outbox, letter{to, o}) }
 
-// Step delivers one order or deals with one event.
+// Step delivers one order or deals with one event. An event waits while the id of a checkpoint is being granted.
 func (k *keeper) Step() (Progress, error) {
+	held := len(k.held) > 0
 	k.mu.Lock()
 	var event func() []checkpoint.Action
-	if len(k.outbox) == 0 && len(k.inbox) > 0 {
+	if len(k.outbox) == 0 && !held && len(k.inbox) > 0 {
 		event, k.inbox = k.inbox[0], k.inbox[1:]
 	}
 	k.mu.Unlock()
@@ -147,6 +149,13 @@ func (k *keeper) Step() (Progress, error) {
 		k.outbox = slices.Delete(k.outbox, i, i+1)
 		l.to.order(l.order)
 		return Worked, nil
+	case held:
+		if !k.storage.grants(k.held[0].(checkpoint.Trigger).ID) {
+			return Waiting, nil
+		}
+		actions := k.held
+		k.held = nil
+		return Worked, k.do(actions)
 	case event != nil:
 		return Worked, k.do(event())
 	case k.alarm > 0 && k.now() >= k.alarm:
@@ -157,7 +166,12 @@ func (k *keeper) Step() (Progress, error) {
 }
 
 // NextTick returns when the coordinator wants to be told the time.
-func (k *keeper) NextTick() types.Instant { return k.alarm }
+func (k *keeper) NextTick() types.Instant {
+	if len(k.held) > 0 {
+		return 0
+	}
+	return k.alarm
+}
 
 // handed takes a task's part in.
 func (k *keeper) handed(task int, x *Snapshot) {
@@ -195,9 +209,14 @@ func (k *keeper) drop(id checkpoint.ID) {
 
 // do carries out what the coordinator decided.
 func (k *keeper) do(actions []checkpoint.Action) error {
-	for _, a := range actions {
+	for i, a := range actions {
 		switch a := a.(type) {
 		case checkpoint.Trigger:
+			if !k.storage.grants(a.ID) {
+				k.held = actions[i:]
+				k.storage.post(func() error { return k.storage.grant(a.ID) })
+				return nil
+			}
 			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks)), stats: k.run.env.Stats.values()})
 			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final, open: k.ids()}
 			for _, t := range k.run.tasks {

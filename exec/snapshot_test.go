@@ -34,7 +34,7 @@ func TestSealThatFails(t *testing.T) {
 			s, _, err := checkpoint.Open(env.FS, dir+"/cp", checkpoint.Options{})
 			return s, err
 		},
-		Aborted: func(id checkpoint.ID, _ string) { require.Equal(t, checkpoint.ID(1), id) }}})
+	}})
 	require.NoError(t, err)
 	err = j.Wait()
 	require.ErrorIs(t, err, errUnsealed)

@@ -25,7 +25,8 @@ type storage struct {
 	keeper *keeper
 	run    *Run
 	store  *checkpoint.Store
-	begun  atomic.Bool // a checkpoint was published, by this run or the one it goes on from
+	begun  atomic.Bool   // a checkpoint was published, by this run or the one it goes on from
+	limit  atomic.Uint64 // ids below are granted; store is set then
 
 	mu   sync.Mutex
 	jobs []func() error
@@ -108,6 +109,40 @@ func (s *storage) chains(id checkpoint.ID) (map[nodeKey][]checkpoint.Ref, bool) 
 	return nil, false
 }
 
+// grants reports whether an id may be used, which is noted then: whatever becomes of the run, no later one is given it.
+func (s *storage) grants(id checkpoint.ID) bool {
+	if uint64(id) >= s.limit.Load() {
+		return false
+	}
+	if !fault.On("reuse-aborted") {
+		s.store.Use(id)
+	}
+	return true
+}
+
+// grant makes an id durable as one that was given, and some more.
+func (s *storage) grant(id checkpoint.ID) (err error) {
+	if s.store == nil {
+		s.store, err = s.keeper.cfg.Open()
+	}
+	if err == nil {
+		err = s.granted(id)
+	}
+	if err != nil {
+		return &OutputError{fmt.Errorf("begin checkpoint %d: %w", id, err)}
+	}
+	s.keeper.Wake()
+	return nil
+}
+
+func (s *storage) granted(id checkpoint.ID) error {
+	limit, err := s.store.Grant(id)
+	if err == nil {
+		s.limit.Store(uint64(limit))
+	}
+	return err
+}
+
 // publish writes a checkpoint and makes it durable.
 func (s *storage) publish(t *taking, w checkpoint.Write) error {
 	m, flush, err := s.manifest(t, w)
@@ -117,6 +152,9 @@ func (s *storage) publish(t *taking, w checkpoint.Write) error {
 		}
 		m.Durable = s.run.env.Now() // but for the flush
 		err = s.store.Publish(m, flush)
+	}
+	if err == nil {
+		err = s.granted(w.ID) // and with it the next ones
 	}
 	k := s.keeper
 	if err != nil {
@@ -137,17 +175,8 @@ func (s *storage) publish(t *taking, w checkpoint.Write) error {
 
 // manifest appends the blocks of a checkpoint and describes it.
 func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest, []func() error, error) {
-	if s.store == nil {
-		var err error
-		if s.store, err = s.keeper.cfg.Open(); err != nil {
-			return nil, nil, err
-		}
-	}
-	for id := checkpoint.ID(0); id < w.ID; { // ids that were aborted are used up, too
-		var err error
-		if id, err = s.store.NextID(); err != nil {
-			return nil, nil, err
-		}
+	if fault.On("reuse-aborted") {
+		s.store.Use(w.ID)
 	}
 	m := &checkpoint.Manifest{ID: w.ID, Parent: w.Parent, Name: w.Name, Created: w.Triggered, Mode: w.Mode.String(), Reason: w.Reason, Finished: true,
 		Stats: t.stats}
@@ -268,8 +297,10 @@ func (s *storage) commit(t *taking) error {
 
 // end ends a run of which no checkpoint was taken.
 func (s *storage) end() error {
-	if err := s.run.commit(Ended, true); err != nil {
-		return &OutputError{err}
+	if !fault.On("end-uncommitted") {
+		if err := s.run.commit(Ended, true); err != nil {
+			return &OutputError{err}
+		}
 	}
 	s.run.end(nil)
 	return nil
@@ -281,7 +312,7 @@ const Ended = ^checkpoint.ID(0)
 // commit tells the sinks to commit a checkpoint, see Committer.
 func (r *Run) commit(id checkpoint.ID, settled bool) error {
 	for _, c := range r.committers {
-		if err := c.Commit(id, settled); err != nil {
+		if err := c.Commit(id, settled); err != nil || fault.On("commit-first-output") {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -95,7 +96,7 @@ func (d *taskData) save(w *checkpoint.Writer) {
 		w.Int(n)
 	}
 	w.Int(d.read)
-	w.Bool(d.drained)
+	w.Bool(d.drained && !fault.On("forget-drain"))
 }
 
 func (d *taskData) load(r *checkpoint.Reader) error {

@@ -20,7 +20,7 @@ func TestEveryOperation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			life0 := life{seed: 5, width: 2, mode: "unaligned", interval: 15_000, open: 2, rows: 16, back: 130}
+			life0 := life{seed: 5, width: 2, mode: "unaligned", interval: 15_000, open: 2, rows: 16, back: 80}
 			whole, err := newWorld(j, 1)
 			if err == nil {
 				whole.examined = true

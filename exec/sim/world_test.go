@@ -36,6 +36,7 @@ type world struct {
 	rng      *rand.Rand
 	outcome  map[checkpoint.ID]string // published or aborted
 	newest   checkpoint.ID            // the largest that was published
+	given    checkpoint.ID            // the largest that was begun
 	count    tally
 	examined bool // check each checkpoint
 	stood    map[checkpoint.ID]map[string]string
@@ -144,11 +145,12 @@ func (w *world) run(l life) (done bool, err error) {
 	if w.examined && l.interval > 0 {
 		env.Watch = b
 	}
-	before := w.newest // of the run
+	before := w.given // of the run
 	b.stepped = func(id checkpoint.ID) {
 		if id <= before {
 			b.fail("I5: id %d is used again", id)
 		}
+		w.given = max(w.given, id)
 		if w.outcome[id] != "" { // a task has not heard of its abort yet
 			return
 		}
@@ -218,7 +220,7 @@ func (w *world) run(l life) (done bool, err error) {
 				break
 			}
 			b.begin()
-			before, committed, restoring = w.newest, 0, true
+			before, committed, restoring = w.given, 0, true
 			again := *env
 			again.Stats, again.Splits, again.Pauses = &exec.Stats{}, &exec.Splits{}, &exec.Pauses{}
 			env = &again

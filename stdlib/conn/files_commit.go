@@ -375,17 +375,35 @@ func (s *fileSink) rename(in *interval) error {
 	if err != nil {
 		return outputError(o.name, err)
 	}
-	if err := s.env.FS.Link(in.file, from); err != nil { // the system has no links
-		from = in.file
+	if s.env.FS.Link(in.file, from) != nil { // the system has no links
+		if err := s.double(in.file, from); err != nil {
+			return outputError(o.name, err)
+		}
 	}
 	if err := s.env.FS.Rename(from, o.name); err != nil {
 		return outputError(o.name, err)
 	}
-	if from != in.file {
-		s.discard(from) // it stays where both were names of one file
-	}
+	s.discard(from) // it stays where both were names of one file
 	in.names = append(in.names, s.folders(o.name)...)
 	return nil
+}
+
+// double copies a file; the copy is not flushed.
+func (s *fileSink) double(name, to string) error {
+	from, err := s.env.FS.Open(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := s.env.FS.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(struct{ io.Writer }{f}, struct{ io.Reader }{from})
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 func (s *fileSink) there(name string) bool {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -157,6 +158,9 @@ func (s *fileSink) plan(v *savedOutput, aside string, back []string) ([]*remake,
 		}
 	}
 	for _, dir := range back {
+		if fault.On("nothing-put-back") {
+			break
+		}
 		earlier, err := s.readPlan(filepath.Join(dir, fmt.Sprintf("%016x.list", xxh3.HashString(v.path))))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -245,7 +249,7 @@ func (s *fileSink) setAside(dir string, m *remake) error {
 		head.put(sum.Sum64(), uint64(m.had-m.keep))
 		_, err = to.WriteAt(head[:], 0)
 	}
-	if err == nil {
+	if err == nil && !fault.On("aside-unflushed") {
 		err = to.Sync()
 	}
 	if e := to.Close(); err == nil {
