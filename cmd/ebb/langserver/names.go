@@ -3,6 +3,7 @@ package langserver
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type index struct {
 	columns map[columnKey]*symbol // of inputs
 	schemas map[string]types.Schema
 	cyclic  int
+	cut     bool // there are more files than are indexed
 }
 
 type columnKey struct {
@@ -56,11 +58,15 @@ func (x *index) know(a *analysis) {
 }
 
 // mostFiles bounds the files that one index reads.
-const mostFiles = 1000
+const mostFiles = 5000
 
 // enter adds a file and those it uses.
 func (x *index) enter(f *file, read readFunc) {
-	if x.files[f.path] != nil || len(x.files) >= mostFiles {
+	if x.files[f.path] != nil {
+		return
+	}
+	if len(x.files) >= mostFiles {
+		x.cut = true
 		return
 	}
 	x.files[f.path] = f
@@ -419,7 +425,9 @@ func (a *analysis) wide() *index {
 	x := emptyIndex(s)
 	x.enter(&file{path: a.doc.path, tree: a.Tree}, s.readScript)
 	x.know(a)
-	for _, path := range s.scripts() {
+	paths, all := s.scripts()
+	x.cut = x.cut || !all
+	for _, path := range paths {
 		if x.files[path] != nil {
 			continue
 		}
@@ -435,8 +443,9 @@ func (a *analysis) wide() *index {
 	return x.link()
 }
 
-// scripts are the scripts that are open or lie in the workspace.
-func (s *Server) scripts() []string {
+// scripts are the scripts that are open or lie in the workspace; all is false if there are too many to list them.
+func (s *Server) scripts() (paths []string, all bool) {
+	all = true
 	seen := map[string]bool{}
 	for _, d := range s.documents() {
 		seen[d.path] = true
@@ -447,7 +456,8 @@ func (s *Server) scripts() []string {
 	if root != "" {
 		left := 20_000 // entries: a workspace may be a whole disk
 		filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-			if left--; left < 0 {
+			if left--; left < 0 || len(seen) > mostFiles {
+				all = false
 				return filepath.SkipAll
 			}
 			switch name := filepath.Base(path); {
@@ -455,16 +465,11 @@ func (s *Server) scripts() []string {
 				return nil
 			case e.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "node_modules"):
 				return filepath.SkipDir
-			case e.Type().IsRegular() && strings.HasSuffix(name, ".ebb") && len(seen) < mostFiles:
+			case e.Type().IsRegular() && strings.HasSuffix(name, ".ebb"):
 				seen[path] = true
 			}
 			return nil
 		})
 	}
-	var out []string
-	for path := range seen {
-		out = append(out, path)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(seen)), all
 }

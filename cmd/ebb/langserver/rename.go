@@ -127,6 +127,9 @@ func rename(ctx context.Context, s *Server, d *document, p renameParams) (any, e
 	if err != nil {
 		return nil, err
 	}
+	if x.cut && sym.kind != "parameter" {
+		return nil, refusal("the workspace has more than %d scripts, which are too many to look for `%s` in all of them; open a smaller folder", mostFiles, sym.name)
+	}
 	name := p.NewName
 	if quoted, ok := strings.CutPrefix(name, "@"); ok && len(quoted) > 2 {
 		name = syntax.Unquote(quoted)
