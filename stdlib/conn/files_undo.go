@@ -264,7 +264,11 @@ func (s *fileSink) remake(m *remake) error {
 		if err := s.env.FS.Remove(m.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		return s.env.FS.SyncDir(filepath.Dir(m.name))
+		// Its folder may have gone with it when the power failed: it had not been flushed then, either.
+		if err := s.env.FS.SyncDir(filepath.Dir(m.name)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
 	}
 	if err := s.env.FS.MkdirAll(filepath.Dir(m.name)); err != nil {
 		return err
