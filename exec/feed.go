@@ -107,12 +107,15 @@ func (f *feed) again(waited []fed, taken int64) {
 			at = max(at, x.N)
 		}
 	}
+	ahead := func(x fed) bool { return (x.Kind == Rows || x.Kind == ChunkEnd) && x.N > at }
+	if slices.ContainsFunc(waited, ahead) {
+		f.watch = nil // as at another width; before anything is pushed, so that nobody watches a part
+	}
 	for _, x := range waited {
 		switch {
 		case x.Kind == End && len(f.old) > 0:
 			f.last = &x
-		case (x.Kind == Rows || x.Kind == ChunkEnd) && x.N > at:
-			f.watch = nil // as at another width
+		case ahead(x):
 			f.old = append(f.old, x)
 		default:
 			f.pushed(x.Item)

@@ -47,6 +47,27 @@ func TestMadeGoesOn(t *testing.T) {
 	}
 }
 
+// What a task had told of event time it knows again.
+func TestMadeKeepsItsWatermark(t *testing.T) {
+	r := newSourceRun(t, "generate", map[string]any{"fields": map[string]any{"id": "sequence", "at": "time"}, "count": int64(1_000_000), "step": int64(1e9)}, 1)
+	s := r.open()[0].(*madeTask)
+	told := types.MinInstant
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		if it.Kind == exec.Watermark {
+			told = it.W
+		}
+	})
+	for told == types.MinInstant {
+		_, err := s.Poll(out)
+		require.NoError(t, err)
+	}
+	w := checkpoint.NewWriter(1, 0)
+	require.NoError(t, s.Save(w))
+	data, _, _ := w.Output()
+	r.scan.Restore = []*checkpoint.Reader{checkpoint.NewReader(1, data)}
+	require.Equal(t, told, r.open()[0].(*madeTask).marked)
+}
+
 // The pace goes on where it was: the time of the standstill is not made up for.
 func TestPaceGoesOn(t *testing.T) {
 	r := newSourceRun(t, "generate", map[string]any{"fields": map[string]any{"id": "sequence"}, "rate": 1000.0}, 1)
