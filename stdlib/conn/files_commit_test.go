@@ -267,6 +267,9 @@ func smallStage(t *testing.T) {
 func TestOutputsSurviveCrashes(t *testing.T) {
 	smallStage(t)
 	seeds, stride := 3, 4
+	if testing.Short() { // under the race detector: one goroutine
+		seeds = 1
+	}
 	if os.Getenv("EBB_LONG") != "" {
 		seeds, stride = 20, 1
 	}

@@ -25,14 +25,15 @@ func TestFilesLimit(t *testing.T) {
 	}
 	files := map[string]string{"a.csv": text.String(), "b.csv": "n,s\n7,y\n", "a.csv.gz": gzipped(t, text.String())}
 	paths := []any{"a.csv", []any{"a.csv.gz", "b.csv"}, "a.csv.gz", []any{"a.csv", "b.csv"}}
+	limits := []int64{10, 9_999, 1 << 40, 1, 1000}
 	if testing.Short() {
-		paths = paths[:2]
+		paths, limits = paths[:2], limits[:3]
 	}
 	for _, path := range paths {
 		r := read{args: map[string]any{"path": path}, schema: numberSchema, time: "n"}
 		all := r.run(t, memEnv(files), openCSV(1000))
 		require.NoError(t, all.err)
-		for _, limit := range []int64{1, 10, 1000, 9_999, 1 << 40} {
+		for _, limit := range limits {
 			for width := 1; width <= 3; width++ {
 				r.limited = true
 				r.width, r.shuffle = width, rand.New(rand.NewPCG(uint64(limit), uint64(width)))
