@@ -30,8 +30,7 @@ var _ = command(Command{
 		if err != nil {
 			return err
 		}
-		err = s.say("checkpoint %s: took %s, state %s, %s in flight, after row %s of the input\n", checkpoint.Label(m.ID, m.Name),
+		return s.say("checkpoint %s: took %s, state %s, %s in flight, after row %s of the input\n", checkpoint.Label(m.ID, m.Name),
 			span(time.Duration(m.Durable-m.Created)), size(m.StateBytes), plural(m.FlightRows, "row"), count(m.Stats["rows_in"]))
-		return err
 	},
 })

@@ -27,8 +27,8 @@ var _ = command(Command{
 			return err
 		}
 		if j.State() == job.Failed {
-			err = s.say("%s has failed: %v\n", j, j.Err())
+			return s.say("%s has failed: %v\n", j, j.Err())
 		}
-		return err
+		return nil
 	},
 })

@@ -57,8 +57,7 @@ var _ = command(Command{
 		if a.Has("--pause") {
 			stands = "it stands still; .resume lets it go on"
 		}
-		err = s.say("%s is at checkpoint %d, %s in flight put back; that took %s; %s\n", j, done.To.ID, plural(done.Flight, "row"), span(done.Took), stands)
-		return err
+		return s.say("%s is at checkpoint %d, %s in flight put back; that took %s; %s\n", j, done.To.ID, plural(done.Flight, "row"), span(done.Took), stands)
 	},
 })
 

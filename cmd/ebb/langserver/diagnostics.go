@@ -15,10 +15,7 @@ import (
 
 // publish sends the diagnostics of a document, unless it has changed meanwhile or the editor asks for them by itself.
 func (s *Server) publish(d *document) {
-	s.mu.Lock()
-	pulls := s.pulls
-	s.mu.Unlock()
-	if pulls {
+	if s.pulls.Load() {
 		if d.stale.Swap(false) {
 			s.askAgain()
 		}
@@ -65,10 +62,7 @@ func (s *Server) renew(d *document, wait time.Duration) {
 
 // askAgain tells an editor that asks for diagnostics that there are others.
 func (s *Server) askAgain() {
-	s.mu.Lock()
-	renews := s.renews
-	s.mu.Unlock()
-	if renews && s.conn != nil {
+	if s.renews.Load() && s.conn != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_ = s.conn.Call(ctx, "workspace/diagnostic/refresh", nil, nil) // who does not want to be told need not be

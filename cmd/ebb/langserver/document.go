@@ -202,10 +202,7 @@ func didClose(s *Server, raw json.RawMessage) error {
 	delete(s.open, d.path)
 	s.mu.Unlock()
 	d.timer.Stop()
-	s.mu.Lock()
-	pulls := s.pulls
-	s.mu.Unlock()
-	if !pulls {
+	if !s.pulls.Load() {
 		s.send(d, nil)
 	}
 	s.touched(d.path, pause)

@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -28,12 +29,12 @@ type Server struct {
 	opts    Options
 	conn    *jsonrpc2.Conn
 	sources *sources
+	pulls   atomic.Bool // the editor asks for diagnostics; it is sent none
+	renews  atomic.Bool // it wants to be told when it should ask again
 
 	mu      sync.Mutex
 	state   state
 	root    string               // folder of the workspace, "" if there is none
-	pulls   bool                 // the editor asks for diagnostics; it is sent none
-	renews  bool                 // it wants to be told when it should ask again
 	open    map[string]*document // by path
 	running map[jsonrpc2.ID]context.CancelFunc
 
@@ -319,9 +320,8 @@ func (s *Server) initialize(raw json.RawMessage) (any, error) {
 		s.root = root
 		s.mu.Unlock()
 	}
-	s.mu.Lock()
-	s.pulls, s.renews = p.Capabilities.TextDocument.Diagnostic != nil, p.Capabilities.Workspace.Diagnostics.RefreshSupport
-	s.mu.Unlock()
+	s.pulls.Store(p.Capabilities.TextDocument.Diagnostic != nil)
+	s.renews.Store(p.Capabilities.Workspace.Diagnostics.RefreshSupport)
 	if p.ProcessID != nil && s.conn != nil {
 		go s.follow(*p.ProcessID)
 	}
