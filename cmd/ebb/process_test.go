@@ -223,10 +223,21 @@ func TestKilled(t *testing.T) {
 
 // TestFollow: a file that grows, is rotated by renaming, is truncated and written anew; a signal ends it.
 func TestFollow(t *testing.T) {
-	p := prepare(t, "run", "-c", `csv("log.csv", follow: true) schema {a: int, b: string}
-    |> into jsonl("-")
-csv("log.csv", follow: true) schema {a: int, b: string}
-    |> into csv("copy.csv")`)
+	const log = `csv("log.csv", follow: true) schema {a: int, b: string}`
+	t.Run("two readers", func(t *testing.T) {
+		p := prepare(t, "run", "job.ebb")
+		p.write(t, "job.ebb", "set checkpoint.interval = 50ms\n"+log+` |> into jsonl("-")`+"\n"+log+` |> into csv("copy.csv")`+"\n")
+		testFollow(t, p, func() { // the second reader may be behind: commits show how far it is
+			eventually(t, func() bool { return strings.HasSuffix(p.read("copy.csv"), "6,again\n") })
+		})
+	})
+	t.Run("without checkpoints", func(t *testing.T) {
+		testFollow(t, prepare(t, "run", "-c", log+` |> tee csv("copy.csv") |> into jsonl("-")`), func() {})
+	})
+}
+
+// testFollow ends the run when it has shown all rows and caughtUp returns.
+func testFollow(t *testing.T, p *process, caughtUp func()) {
 	out, err := os.Create(p.path("out"))
 	require.NoError(t, err)
 	defer out.Close()
@@ -258,6 +269,7 @@ csv("log.csv", follow: true) schema {a: int, b: string}
 	time.Sleep(300 * time.Millisecond)
 	add("log.csv", "a,b\n6,again\n")
 	seen(6, "again")
+	caughtUp()
 	p.signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.end(t, patientFor), p.err.String())
 	require.Empty(t, p.err.String())
