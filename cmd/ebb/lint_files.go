@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/lint"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -20,6 +21,7 @@ type gathered struct {
 	wrong []error // what keeps the exit status at 2; the other files are looked at
 
 	lib    *stdlib.Catalog
+	disk   *disk.Once
 	limits map[string]syntax.Severity // by file: what makes the run fail
 }
 
@@ -34,7 +36,7 @@ type lintFile struct {
 
 // gather reads files; of a folder what lies below it.
 func gather(args []string) *gathered {
-	g := &gathered{lib: stdlib.New(), limits: map[string]syntax.Severity{}}
+	g := &gathered{lib: stdlib.New(), disk: &disk.Once{FS: disk.OS{}}, limits: map[string]syntax.Severity{}}
 	g.wrong = readTexts(args, g.add)
 	return g
 }
@@ -42,7 +44,7 @@ func gather(args []string) *gathered {
 func (g *gathered) add(name, text string) {
 	f := &lintFile{name: name, original: text}
 	env := exec.OS().ReadOnly()
-	env.Stdin = notRead{}
+	env.FS, env.Stdin = disk.ReadOnly{FS: g.disk}, notRead{}
 	script := func(name, text string) lint.Text {
 		return lint.Text{Name: name, Text: text, Env: &planner.World{Catalog: g.lib, Env: env}, Facts: planner.Facts(g.lib, env)}
 	}
@@ -162,6 +164,7 @@ func (g *gathered) mend(most lint.Applicability, show bool) (changed bool, err e
 				g.wrong = append(g.wrong, fmt.Errorf("cannot write %s: %w", f.name, reason(err)))
 				continue
 			}
+			g.disk.Forget()
 		}
 		if text != f.original {
 			f.replace(g, text)

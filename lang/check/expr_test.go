@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -171,4 +172,14 @@ func (b *exprBench) run(d *datadriven.TestData) string {
 		return "unknown command " + d.Cmd
 	}
 	return out.String()
+}
+
+// TestSingle: a name or a string is the tree that expr's parser makes of it.
+func TestSingle(t *testing.T) {
+	b := newBench(testEnv())
+	for _, text := range []string{`"orders.csv"`, `'it"s'`, `""`, `"größe"`, `"a\nb"`, `'\''`, "`raw`", `b"x"`, "name", "größe", "1_000", "0.5", "true", "nil"} {
+		x := b.c.typer(b.source("t", text), &b.sc)
+		require.NotNil(t, x, text)
+		require.Equal(t, x.parse(), x.tree, text)
+	}
 }

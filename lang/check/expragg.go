@@ -69,7 +69,7 @@ func (t *typer) aggArg(k ast.Node, sig *types.AggSig, p types.AggParam) *types.E
 		return nil
 	}
 	if p.Constant {
-		if !isConstant(x) {
+		if !x.Fixed() {
 			return t.fail(k, "T227", fmt.Sprintf("`%s` of `%s` must be constant, but `%s` depends on the row", p.Name, sig.Name, t.written(k)), "")
 		}
 		if x = t.fold(k, x); x == nil {
@@ -112,18 +112,6 @@ func callText(name string, args []*types.Expr) string {
 		parts[i] = a.String()
 	}
 	return name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-// isConstant reports whether x names nothing of a row and no clock.
-func isConstant(x *types.Expr) bool {
-	constant := true
-	x.Walk(func(y *types.Expr) bool {
-		if y.Op == types.OpCol || y.Op == types.OpEventTime || y.Op == types.OpNow || y.Op == types.OpCall && y.Sig != nil && y.Sig.Volatile {
-			constant = false
-		}
-		return constant
-	})
-	return constant
 }
 
 // same reports whether two trees are equal.

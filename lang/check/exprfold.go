@@ -81,7 +81,7 @@ func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
 	if x.Op == types.OpConst {
 		return x
 	}
-	if !isConstant(x) {
+	if !x.Fixed() {
 		return t.fail(n, "N157", fmt.Sprintf("a constant is wanted, but `%s` depends on the row or the clock", t.written(n)), "")
 	}
 	l := t.lowering(n, -1)
@@ -111,12 +111,10 @@ func (t *typer) fold(n ast.Node, x *types.Expr) *types.Expr {
 }
 
 // dividesByZero reports whether ints are divided by zero in a constant expression.
-func dividesByZero(x *types.Expr) (zero bool) {
-	x.Walk(func(y *types.Expr) bool {
-		zero = zero || y.Op == types.OpCall && (y.Name == "%" || y.Name == "div") && len(y.Args) == 2 && y.Args[1].Value == int64(0)
-		return !zero
+func dividesByZero(x *types.Expr) bool {
+	return x.Any(func(y *types.Expr) bool {
+		return y.Op == types.OpCall && (y.Name == "%" || y.Name == "div") && len(y.Args) == 2 && y.Args[1].Value == int64(0)
 	})
-	return zero
 }
 
 // maxConstant bounds a constant: those that are made of others may double from one to the next.

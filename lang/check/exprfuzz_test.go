@@ -48,7 +48,7 @@ func checkFuzzed(t testing.TB, b *exprBench, text string) {
 	}
 	x, _ := b.check(text)
 	verify(x)
-	if x != nil && isConstant(x) {
+	if x != nil && x.Fixed() {
 		b.c.diags = diags{}
 		verify(b.c.constExpr(b.source("t", text), &b.sc))
 	}

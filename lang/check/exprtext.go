@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -43,8 +44,18 @@ type word struct {
 
 // typer prepares the typing of e; nil if it does not parse, which has been reported.
 func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
-	x := &exprText{expr: e, odd: strings.IndexFunc(e.Text, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) >= 0}
-	t := &typer{c: c, sc: sc, text: x}
+	small := &struct { // all that a small expression needs, in one piece of memory
+		typer
+		exprText
+		toks  [1]file.Location
+		kinds [1]byte
+		known [4]typed
+		above [4]ast.Node
+	}{}
+	x, t := &small.exprText, &small.typer
+	*x = exprText{expr: e, odd: strings.IndexFunc(e.Text, func(r rune) bool { return r == '\n' || r >= utf8.RuneSelf }) >= 0,
+		toks: small.toks[:0], kinds: small.kinds[:0]}
+	*t = typer{c: c, sc: sc, text: x, memo: memo{few: small.known[:0]}, above: small.above[:0]}
 	tokens := e.Tokens
 	if tokens == nil {
 		all, diags := syntax.Lex(syntax.NewSource("", e.Text))
@@ -70,20 +81,37 @@ func (c *checker) typer(e *syntax.Expr, sc *scope) *typer {
 		c.report(e.Source, e.Span, "T229", "the expression is too long", "keep lists of that length in a file and join with it")
 		return nil
 	}
-	name := len(tokens) == 1 && readAsName(tokens[0]) // more than half of all expressions, and nothing to parse
-	if name && tokens[0].Kind == syntax.KindIdent && tokens[0].Text == e.Text {
-		x.text, x.toks, x.kinds = e.Text, []file.Location{{To: utf8.RuneCountInString(e.Text)}}, []byte{0}
+	if len(tokens) == 1 && tokens[0].Kind == syntax.KindIdent && readAsName(tokens[0]) && tokens[0].Text == e.Text {
+		x.text, x.toks, x.kinds = e.Text, append(x.toks, file.Location{To: utf8.RuneCountInString(e.Text)}), append(x.kinds, 0)
 	} else if !t.rewrite(tokens) {
 		return nil
 	}
-	if name {
-		n := &ast.IdentifierNode{Value: x.slice(x.toks[0])}
-		n.SetLocation(x.toks[0])
-		t.tree = n
-	} else if t.tree = t.parse(); t.tree == nil {
+	if len(tokens) == 1 { // more than half of all expressions, and nothing to parse
+		t.tree = t.single(tokens[0])
+	}
+	if t.tree == nil {
+		t.tree = t.parse()
+	}
+	if t.tree == nil {
 		return nil
 	}
 	return t
+}
+
+// single is the tree of a token that expr's parser would take for a name or a plain string; nil: it should look itself.
+func (t *typer) single(tok syntax.Token) ast.Node {
+	at := t.text.toks[0]
+	switch {
+	case readAsName(tok):
+		n := &ast.IdentifierNode{Value: t.text.slice(at)}
+		n.SetLocation(at)
+		return n
+	case tok.Kind == syntax.KindString && (tok.Text[0] == '"' || tok.Text[0] == '\'') && !strings.ContainsAny(tok.Text, "\\\r\n"):
+		n := &ast.StringNode{Value: syntax.Unquote(tok.Text)}
+		n.SetLocation(at)
+		return n
+	}
+	return nil
 }
 
 // readAsName reports whether expr's parser takes a token for a name: one, or what a name stands for in its text.
@@ -101,7 +129,7 @@ func (t *typer) rewrite(tokens []syntax.Token) bool {
 	base := x.expr.Start.Offset
 	var b strings.Builder
 	b.Grow(len(x.expr.Text))
-	x.toks, x.kinds = make([]file.Location, 0, len(tokens)), make([]byte, 0, len(tokens))
+	x.toks, x.kinds = slices.Grow(x.toks, len(tokens)), slices.Grow(x.kinds, len(tokens))
 	done, runes := 0, 0 // of the text
 	var calls []openCall
 	depth, colon := 0, -1

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -46,6 +48,22 @@ func (m *memo) get(n ast.Node) (x *types.Expr, known bool) {
 		}
 	}
 	return nil, false
+}
+
+// all gives what is known, the root of few nodes first.
+func (m *memo) all() iter.Seq[*types.Expr] {
+	return func(yield func(*types.Expr) bool) {
+		for _, t := range slices.Backward(m.few) {
+			if !yield(t.expr) {
+				return
+			}
+		}
+		for _, x := range m.many {
+			if !yield(x) {
+				return
+			}
+		}
+	}
 }
 
 // put enters a node that is not known.
@@ -215,7 +233,7 @@ func (t *typer) identifier(n *ast.IdentifierNode) *types.Expr {
 		return x
 	}
 	if v := sc.consts[name]; v != nil {
-		if sc.aggs != nil && t.inAgg == "" && !sc.perRow && !isConstant(v) { // an argument of the pipe around
+		if sc.aggs != nil && t.inAgg == "" && !sc.perRow && !v.Fixed() { // an argument of the pipe around
 			return t.fail(n, "N156", fmt.Sprintf("`%s` stands for a value of the row, which is neither aggregated nor a key", name), "")
 		}
 		return v

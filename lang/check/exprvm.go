@@ -109,31 +109,23 @@ func literal(x *types.Expr) (any, bool) {
 
 // depends reports whether x speaks of the element of l's closure.
 func (l *lowering) depends(x *types.Expr) bool {
-	found := false
-	x.Walk(func(y *types.Expr) bool {
-		if y.Op == types.OpCol {
-			if id, _, ok := elementOf(y.Col); ok && id == l.elem {
-				found = true
-			}
-		}
-		return !found
+	return x.Any(func(y *types.Expr) bool {
+		id, _, ok := elementOf(y.Col)
+		return y.Op == types.OpCol && ok && id == l.elem
 	})
-	return found
 }
 
 // safe reports whether x can be computed on every row without failing, whether it is needed there or not.
 func safe(x *types.Expr) bool {
-	ok := true
-	x.Walk(func(y *types.Expr) bool {
+	return !x.Any(func(y *types.Expr) bool {
 		switch y.Op {
 		case types.OpIndex, types.OpIsland:
-			ok = false
+			return true
 		case types.OpCall:
-			ok = ok && types.Operators[y.Name] != nil && y.Name != "%" && y.Name != ".." && (y.Name != "matches" || y.Args[1].Op == types.OpConst)
+			return types.Operators[y.Name] == nil || y.Name == "%" || y.Name == ".." || y.Name == "matches" && y.Args[1].Op != types.OpConst
 		}
-		return ok
+		return false
 	})
-	return ok
 }
 
 // expr lowers a tree.

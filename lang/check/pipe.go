@@ -112,7 +112,7 @@ func (c *checker) argument(fr *frame, e *syntax.Expr, p types.Field, in flow) {
 		if sc, ok := c.substitute(e, in, c.scope(&in.rows)); ok {
 			x = c.exprAs(e, sc, p.Type, what)
 		}
-		if x != nil && fixed(x) {
+		if x != nil && x.Fixed() {
 			x = c.constAs(e, p.Type, what, c.scope(nil))
 		}
 	} else {
@@ -128,16 +128,6 @@ func (c *checker) argument(fr *frame, e *syntax.Expr, p types.Field, in flow) {
 		arg.ok = true
 		fr.args = append(fr.args, arg)
 	}
-}
-
-// fixed reports whether an expression has the same value for every row.
-func fixed(x *types.Expr) bool {
-	same := x.Pure()
-	x.Walk(func(y *types.Expr) bool {
-		same = same && y.Op != types.OpCol && y.Op != types.OpEventTime
-		return same
-	})
-	return same
 }
 
 func signature(name string, params []types.Field) string {

@@ -34,6 +34,16 @@ func (s *Seen) Type(n ast.Node) *types.Expr {
 	return x
 }
 
+// Any reports whether something is so for what a node of Tree is, or for what that is made of.
+func (s *Seen) Any(is func(*types.Expr) bool) bool {
+	for x := range s.t.memo.all() {
+		if x.Any(is) {
+			return true
+		}
+	}
+	return false
+}
+
 // Span is where a node of Tree stands in the text of its script, from its first to its last operand.
 func (s *Seen) Span(n ast.Node) syntax.Span { return s.t.text.span(s.t.closed(n)) }
 

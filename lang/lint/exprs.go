@@ -205,16 +205,6 @@ func divisionByZero(r *reading) (found []hint) {
 	return found
 }
 
-// fixed reports whether a typed expression is the same for every row.
-func fixed(x *types.Expr) bool {
-	same := x.Pure()
-	x.Walk(func(y *types.Expr) bool {
-		same = same && y.Op != types.OpCol && y.Op != types.OpEventTime
-		return same
-	})
-	return same
-}
-
 // patternFromRows finds patterns that are not constant. Those in the body of a fn are what its callers make of them.
 func (p *Pass) patternFromRows(r *reading) (found []hint) {
 	fns := map[string]bool{}
@@ -232,17 +222,17 @@ func (p *Pass) patternFromRows(r *reading) (found []hint) {
 		if x == nil {
 			return
 		}
-		if b, ok := n.(*ast.BinaryNode); ok && b.Operator == "matches" && r.Type(b.Right) != nil && !fixed(r.Type(b.Right)) {
+		if b, ok := n.(*ast.BinaryNode); ok && b.Operator == "matches" && r.Type(b.Right) != nil && !r.Type(b.Right).Fixed() {
 			found = append(found, hint{at: r.Span(b.Right), message: fmt.Sprintf("the pattern `%s` %s", r.short(b.Right), why),
 				help: "a text is looked for by `contains`; " + help, fix: replace(r.Operator(n), "contains", Unsafe, "write `contains`")})
 		}
 		name, args := r.call(n)
 		switch {
-		case name == "extract" && len(args) > 1 && r.Type(args[1]) != nil && !fixed(r.Type(args[1])):
+		case name == "extract" && len(args) > 1 && r.Type(args[1]) != nil && !r.Type(args[1]).Fixed():
 			found = append(found, hint{at: r.Span(args[1]), message: fmt.Sprintf("the pattern `%s` %s", r.short(args[1]), why), help: help})
 		case fns[name]:
 			x.Walk(func(y *types.Expr) bool {
-				matches := y.Op == types.OpCall && (y.Name == "matches" || y.Name == "extract") && !fixed(y.Args[1])
+				matches := y.Op == types.OpCall && (y.Name == "matches" || y.Name == "extract") && !y.Args[1].Fixed()
 				if matches {
 					found = append(found, hint{at: r.Span(n), message: fmt.Sprintf("a pattern in `%s` %s", name, why), help: help})
 				}
@@ -287,9 +277,11 @@ func (p *Pass) needlessDefault(r *reading) (found []hint) {
 }
 
 // overflow finds constants that wrap, products with a constant that leaves little room, and sums of nanoseconds.
+// tooLarge is the first int that there is not.
+var tooLarge = new(big.Int).Lsh(big.NewInt(1), 63)
+
 func overflow(r *reading) (found []hint) {
 	inside := map[ast.Node]bool{}
-	limit := new(big.Int).Lsh(big.NewInt(1), 63)
 	r.each(func(n ast.Node) {
 		if name, args := r.call(n); name == "sum" && len(args) == 1 && r.kind(args[0]) == types.Int && r.nanos(args[0]) {
 			found = append(found, hint{at: r.Span(n), message: "a `sum` of nanoseconds since 1970 does not fit into an int: six of them are too many",
@@ -300,7 +292,7 @@ func overflow(r *reading) (found []hint) {
 			return
 		}
 		if v, known := r.exact(n, inside); known {
-			if v.Cmp(limit) >= 0 || v.Cmp(new(big.Int).Neg(limit)) < 0 {
+			if v.Cmp(tooLarge) >= 0 || v.Cmp(new(big.Int).Neg(tooLarge)) < 0 {
 				found = append(found, hint{at: r.Span(n), message: fmt.Sprintf("`%s` is %s, which does not fit into an int", r.short(n), v), help: "write one factor as a float"})
 			}
 			return
@@ -319,7 +311,7 @@ func overflow(r *reading) (found []hint) {
 		// What is left for the rest of the product is less than ten million.
 		if constant.Abs(constant); row && constant.Cmp(big.NewInt(1_000_000_000_000)) >= 0 {
 			found = append(found, hint{at: r.Span(n), message: fmt.Sprintf("`%s` may not fit into an int", r.short(n)),
-				help: fmt.Sprintf("it does for values up to %s", new(big.Int).Div(limit, constant))})
+				help: fmt.Sprintf("it does for values up to %s", new(big.Int).Div(tooLarge, constant))})
 		}
 	})
 	return found

@@ -45,12 +45,15 @@ func (r *reading) formulas(whole bool, f func(*formula)) {
 }
 
 func (r *reading) judge(whole bool) {
-	inside, conditions := map[ast.Node]bool{}, map[ast.Node]bool{}
+	var inside, conditions map[ast.Node]bool // few expressions need them
 	if whole {
-		conditions[r.Tree] = true
+		conditions = map[ast.Node]bool{r.Tree: true}
 	}
 	r.each(func(n ast.Node) {
 		if c, ok := n.(*ast.ConditionalNode); ok {
+			if conditions == nil {
+				conditions = map[ast.Node]bool{}
+			}
 			conditions[c.Cond] = true
 		}
 		if inside[n] {
@@ -72,8 +75,10 @@ func (r *reading) judge(whole bool) {
 		if r.kind(n) != types.Bool {
 			return
 		}
-		l := newLogic()
-		l.inside = inside
+		if inside == nil {
+			inside = map[ast.Node]bool{}
+		}
+		l := newLogic(inside)
 		if g := l.formula(r, n); g != nil {
 			r.formulae = append(r.formulae, g)
 		}
@@ -320,7 +325,7 @@ func (p *Pass) jointly(of map[*syntax.Expr][]*reading, exprs []*syntax.Expr, ask
 		}
 	}
 	for k := range uses {
-		l := newLogic()
+		l := newLogic(map[ast.Node]bool{})
 		fs := make([]*formula, len(exprs))
 		for i, e := range exprs {
 			r := of[e][k]

@@ -314,10 +314,7 @@ func madeBy(s *check.Stage, name string) (x *types.Expr, filtered bool) {
 		}
 	case types.Condition:
 		if len(items) > 0 && items[0].Expr != nil {
-			items[0].Expr.Walk(func(x *types.Expr) bool {
-				filtered = filtered || x.Op == types.OpCol && x.Name == name
-				return true
-			})
+			filtered = items[0].Expr.Any(func(x *types.Expr) bool { return x.Op == types.OpCol && x.Name == name })
 		}
 	case types.Aggregates:
 		for _, k := range s.Args.By {

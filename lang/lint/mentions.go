@@ -15,7 +15,7 @@ type mentions struct {
 	targets []*syntax.Ident                  // names that rows go into, in the order of the text
 	lost    map[string]int                   // of a script that does not parse: how often each name stands in it
 	idle    []idle                           // parameters that their fn or pipe does not name
-	columns map[int]bool                     // names in expressions that stand for columns at every use, by offset
+	columns []naming                         // by offset: what the names in expressions stand for
 	around  map[*syntax.Expr]map[string]bool // the parameters of the fn or pipe that an expression stands in: whether they are used
 }
 
@@ -174,7 +174,9 @@ func (m *mentions) expr(e *syntax.Expr, own map[string]bool) {
 	if e == nil {
 		return
 	}
-	m.around[e] = own
+	if own != nil {
+		m.around[e] = own
+	}
 	for i, t := range e.Tokens {
 		if t.Kind != syntax.KindIdent && t.Kind != syntax.KindQuoted {
 			continue
@@ -190,28 +192,35 @@ func (m *mentions) expr(e *syntax.Expr, own map[string]bool) {
 		name := tokenName(t)
 		if _, param := own[name]; param {
 			own[name] = true
-		} else if !m.columns[t.Span.Start.Offset] {
+		} else if m.columns[t.Span.Start.Offset] != column {
 			m.words[name] = true
 		}
 	}
 }
 
-// columnNames finds the names in expressions that stand for a column at every use.
-func (s *Script) columnNames() map[int]bool {
-	columns, others := map[int]bool{}, map[int]bool{}
+// naming is what a name in an expression stands for.
+type naming uint8
+
+const (
+	unnamed naming = iota // no expression that is right names it
+	column                // a column, at every use
+	other
+)
+
+// columnNames finds what the names in expressions stand for, by their offset in the text.
+func (s *Script) columnNames() []naming {
+	all := make([]naming, len(s.Tree.Source.Text))
 	for _, uses := range s.uses() {
 		for _, r := range uses {
 			for _, name := range r.names() {
-				if x := name.is; x.Op == types.OpCol && x.Col >= 0 {
-					columns[name.Span.Start.Offset] = true
+				at := &all[name.Span.Start.Offset]
+				if x := name.is; x.Op == types.OpCol && x.Col >= 0 && *at != other {
+					*at = column
 				} else {
-					others[name.Span.Start.Offset] = true
+					*at = other
 				}
 			}
 		}
 	}
-	for at := range others {
-		delete(columns, at)
-	}
-	return columns
+	return all
 }

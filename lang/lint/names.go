@@ -351,7 +351,7 @@ func shadowed(p *Pass) {
 		r := uses[0]
 		for _, t := range r.names() {
 			name := tokenName(t.Token)
-			if _, param := m.around[r.Expr][name]; !param && constants[name] != "" && m.columns[t.Span.Start.Offset] && !said[name] {
+			if _, param := m.around[r.Expr][name]; !param && constants[name] != "" && m.columns[t.Span.Start.Offset] == column && !said[name] {
 				said[name] = true
 				p.Report(t.Span, fmt.Sprintf("`%s` is the column here, not the constant %s", name, constants[name]), "give one of them another name", nil)
 			}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -226,18 +227,11 @@ func stageReads(s *check.Stage, col int) bool {
 	for _, b := range a.Branches {
 		exprs = append(exprs, b.When)
 	}
-	for _, e := range exprs {
-		if readsColumn(e, col) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(exprs, func(e *types.Expr) bool { return readsColumn(e, col) })
 }
 
 func readsColumn(e *types.Expr, col int) bool {
-	cols := map[int]bool{}
-	e.Columns(cols)
-	return cols[col]
+	return e.Any(func(x *types.Expr) bool { return x.Op == types.OpCol && x.Col == col })
 }
 
 func hasName(items []types.Item, name string) bool {

@@ -127,12 +127,7 @@ func failing(exprs []*check.Seen) (at syntax.Span, what string) {
 // fails reports whether an expression of a stage may fail; it may stand elsewhere, as the argument of a pipe.
 func fails(a *types.StageArgs) bool {
 	found := false
-	look := func(e *types.Expr) {
-		e.Walk(func(x *types.Expr) bool {
-			found = found || x.Fails()
-			return !found
-		})
-	}
+	look := func(e *types.Expr) { found = found || e.Any((*types.Expr).Fails) }
 	for _, list := range [][]types.Item{a.Items, a.By, a.Per, a.Post} {
 		for _, it := range list {
 			look(it.Expr)

@@ -76,15 +76,17 @@ func (s *Script) uses() [][]*reading {
 	if s.readings != nil {
 		return s.readings
 	}
-	at := map[*syntax.Expr]int{}
-	all := [][]*reading{}
-	for _, e := range s.Exprs {
-		i, known := at[e.Expr]
-		if !known {
-			i = len(all)
-			at[e.Expr], all = i, append(all, nil)
+	at := make(map[*syntax.Expr]int, len(s.Exprs))
+	all := make([][]*reading, 0, len(s.Exprs))
+	made := make([]reading, len(s.Exprs))
+	first := make([]*reading, len(s.Exprs)) // nearly all have one use
+	for k, e := range s.Exprs {
+		made[k].Seen, first[k] = e, &made[k]
+		if i, known := at[e.Expr]; known {
+			all[i] = append(all[i], &made[k])
+		} else {
+			at[e.Expr], all = len(all), append(all, first[k:k+1:k+1])
 		}
-		all[i] = append(all[i], &reading{Seen: e})
 	}
 	s.readings = all
 	return all
@@ -93,33 +95,34 @@ func (s *Script) uses() [][]*reading {
 // each calls f for every node, parents first, once for those that the tree shares.
 func (r *reading) each(f func(ast.Node)) {
 	if r.nodes == nil {
-		var been map[ast.Node]bool // once there are so many that looking for one takes long
-		var walk func(ast.Node)
-		walk = func(n ast.Node) {
-			if n == nil || been[n] || been == nil && slices.Contains(r.nodes, n) {
-				return
-			}
-			if been == nil && len(r.nodes) == 32 {
-				been = map[ast.Node]bool{}
-				for _, m := range r.nodes {
-					been[m] = true
-				}
-			}
-			if been != nil {
-				been[n] = true
-			}
-			r.nodes = append(r.nodes, n)
-			for _, k := range check.Below(n) {
-				if call, is := n.(*ast.CallNode); is && k == call.Callee {
-					continue // a name that is no value
-				}
-				walk(k)
-			}
-		}
-		walk(r.Tree)
+		var been map[ast.Node]bool
+		r.collect(r.Tree, &been)
 	}
 	for _, n := range r.nodes {
 		f(n)
+	}
+}
+
+// collect enters a node and all below it. been holds those that are known, once there are so many that looking for one takes long.
+func (r *reading) collect(n ast.Node, been *map[ast.Node]bool) {
+	if n == nil || (*been)[n] || *been == nil && slices.Contains(r.nodes, n) {
+		return
+	}
+	if *been == nil && len(r.nodes) == 32 {
+		*been = map[ast.Node]bool{}
+		for _, m := range r.nodes {
+			(*been)[m] = true
+		}
+	}
+	if *been != nil {
+		(*been)[n] = true
+	}
+	r.nodes = append(r.nodes, n)
+	for _, k := range check.Below(n) {
+		if call, is := n.(*ast.CallNode); is && k == call.Callee {
+			continue // a name that is no value
+		}
+		r.collect(k, been)
 	}
 }
 

@@ -90,9 +90,7 @@ func notReplayable(p *Pass) {
 
 // volatile reports what of an expression is different each time. in is the stage that it is of, if any.
 func (p *Pass) volatile(e *check.Seen, in *check.Stage) {
-	for _, n := range deepest(e, func(x *types.Expr) bool {
-		return x.Op == types.OpNow || x.Op == types.OpCall && x.Sig != nil && x.Sig.Volatile
-	}) {
+	for _, n := range deepest(e, (*types.Expr).Volatile) {
 		var fix *Fix
 		help := "the job takes checkpoints; what is computed again should be the same"
 		if text := e.Written(n); strings.TrimSuffix(strings.ReplaceAll(text, " ", ""), "()") == "now" {
@@ -108,17 +106,11 @@ func (p *Pass) volatile(e *check.Seen, in *check.Stage) {
 // deepest returns the nodes of an expression that are so, or are made of what is so, and have no node below them that is: the
 // call of a function counts for its body.
 func deepest(e *check.Seen, is func(*types.Expr) bool) (out []ast.Node) {
+	if !e.Any(is) { // nearly all
+		return nil
+	}
 	visit(e.Tree, func(n ast.Node) {
-		x := e.Type(n)
-		if x == nil {
-			return
-		}
-		found := false
-		x.Walk(func(y *types.Expr) bool {
-			found = found || is(y)
-			return !found
-		})
-		if !found {
+		if !e.Type(n).Any(is) {
 			return
 		}
 		at := e.Span(n)

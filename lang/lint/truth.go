@@ -51,7 +51,9 @@ type logic struct {
 	serial   int
 }
 
-func newLogic() *logic { return &logic{unknowns: map[string]*unknown{}, inside: map[ast.Node]bool{}} }
+func newLogic(inside map[ast.Node]bool) *logic {
+	return &logic{unknowns: map[string]*unknown{}, inside: inside}
+}
 
 // formula makes a formula of a condition; nil if its types are not known.
 func (l *logic) formula(r *reading, n ast.Node) *formula {

@@ -236,12 +236,8 @@ func shortRetain(p *Pass) {
 
 // readsWindow reports whether an expression reads the column `window`.
 func readsWindow(e *types.Expr, in types.Schema) bool {
-	at, reads := in.Index("window"), false
-	e.Walk(func(x *types.Expr) bool {
-		reads = reads || x.Op == types.OpCol && x.Col == at
-		return !reads
-	})
-	return reads
+	at := in.Index("window")
+	return e.Any(func(x *types.Expr) bool { return x.Op == types.OpCol && x.Col == at })
 }
 
 // misaligned: W409.

@@ -121,7 +121,7 @@ func (p *parser) typ(g *gType) *TypeExpr {
 }
 
 func (p *parser) call(g *gCall) *Call {
-	return &Call{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset), Name: p.ident(g.Name.At), Args: p.args(&g.Args)}
+	return &Call{Span: p.spanOf(g.From, g.To), Name: p.ident(g.Name.At), Args: p.args(&g.Args)}
 }
 
 func (p *parser) args(g *gArgs) []*Item {
@@ -142,11 +142,11 @@ func (p *parser) target(g *gTarget) *Target {
 	if g == nil {
 		return nil
 	}
-	t := &Target{Span: p.spanOf(g.Pos.Offset, g.EndPos.Offset)}
+	t := &Target{Span: p.spanOf(g.From, g.To)}
 	name := p.ident(g.Name.At)
 	if g.Args != nil {
 		end := g.Args.To
-		t.Call = &Call{Span: p.spanOf(g.Pos.Offset, end), Name: name, Args: p.args(g.Args)}
+		t.Call = &Call{Span: p.spanOf(g.From, end), Name: name, Args: p.args(g.Args)}
 		t.Schema = p.schema(g.Schema)
 		return t
 	}
@@ -163,9 +163,9 @@ func (p *parser) input(g *gInput, of string) Input {
 	seen := map[string]bool{}
 	for i := range g.Clauses {
 		c := &g.Clauses[i]
-		label := p.tokens[c.Pos.Offset].Text
+		label := p.tokens[c.From].Text
 		if seen[label] {
-			p.errorAt(c.Pos.Offset, P042, "", "%s has `%s` twice", of, label)
+			p.errorAt(c.From, P042, "", "%s has `%s` twice", of, label)
 		}
 		seen[label] = true
 		switch {
@@ -179,24 +179,23 @@ func (p *parser) input(g *gInput, of string) Input {
 				in.Key = append(in.Key, &id)
 			}
 		case c.OnError != nil:
-			in.OnError = p.onError(c.OnError, c.Pos.Offset, c.EndPos.Offset)
+			in.OnError = p.onError(c.OnError, c.From, c.To)
 		}
 	}
 	return in
 }
 
 func (p *parser) timeClause(c *gInputClause) *TimeClause {
-	t := &TimeClause{Span: p.spanOf(c.Pos.Offset, c.EndPos.Offset), Expr: p.expr(c.Time.Expr)}
+	t := &TimeClause{Span: p.spanOf(c.From, c.To), Expr: p.expr(c.Time.Expr)}
 	for _, o := range c.Time.Opts {
-		at, label := &t.Lag, "lag"
-		g := o.Lag
-		if o.Idle != nil {
-			at, label, g = &t.Idle, "idle", o.Idle
+		at, label := &t.Lag, p.tokens[o.At].Text
+		if label == "idle" {
+			at = &t.Idle
 		}
 		if *at != nil {
-			p.errorAt(o.Pos.Offset, P042, "", "the clause `time` has `%s` twice", label)
+			p.errorAt(o.At, P042, "", "the clause `time` has `%s` twice", label)
 		}
-		*at = p.expr(*g)
+		*at = p.expr(o.Expr)
 	}
 	return t
 }

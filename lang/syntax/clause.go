@@ -50,7 +50,7 @@ func (p *parser) clause(g *gClause, stage string, info stageForm) *Clause {
 	case "window":
 		c.Call = p.windowCall(p.oneItem(c, &g.Items, stage, "")[0])
 	case "emit":
-		c.Word = p.tokens[g.Emit.Word.At].Text
+		c.Word = p.tokens[g.Emit.Word].Text
 		c.Every = p.optExpr(g.Emit.Every)
 		if c.Every != nil && c.Word == "final" {
 			p.errorSpan(c.Every.Span, P064, "`emit changes every 10s` gives out what has changed every 10 seconds", "`emit final` takes no `every`")
@@ -69,7 +69,7 @@ func (p *parser) clause(g *gClause, stage string, info stageForm) *Clause {
 			c.Word, c.Items = "forever", nil
 		}
 	case "keep":
-		c.Word = p.tokens[g.Keep.Word.At].Text
+		c.Word = p.tokens[g.Keep].Text
 	case "rows":
 		c.Items = p.oneItem(c, &g.Items, stage, "")
 	case "on_error":

@@ -64,8 +64,10 @@ type formatter struct {
 	nextMust   []int
 	start, end []int // columns in a line without breaks
 
-	first   int // token of the statement at hand
-	refused int // statements that are right and stay as they are all the same
+	first   int     // token of the statement at hand
+	again   []Token // memory for those of a statement that is read again
+	spare   []group // memory for the next groups
+	refused int     // statements that are right and stay as they are all the same
 	out     []byte
 	col     int
 	line    int
@@ -189,8 +191,8 @@ func (f *formatter) layout(u unit) bool {
 	out, col, line, notes := len(f.out), f.col, f.line, len(f.notes)
 	f.first, f.indent = u.from, 0
 	f.print(u.from, u.to, f.groups(u), 0, u.to, false)
-	text := string(f.out[out:])
-	if text == f.src.Slice(Span{f.tokens[u.from].Span.Start, f.tokens[u.to-1].Span.End}) || f.same(u, text) {
+	was := f.src.Slice(Span{f.tokens[u.from].Span.Start, f.tokens[u.to-1].Span.End})
+	if string(f.out[out:]) == was || f.same(u, string(f.out[out:])) {
 		return true
 	}
 	f.out, f.col, f.line, f.notes = f.out[:out], col, line, f.notes[:notes]
@@ -200,9 +202,10 @@ func (f *formatter) layout(u unit) bool {
 // same reports whether a text is the statement: the last guard against a layout that changes what is meant. There are such
 // layouts, for example of what brackets hold, which is parsed later: a line that starts like a statement would be one.
 func (f *formatter) same(u unit, text string) bool {
-	p := &parser{src: &Source{Text: text}}
+	p := &parser{src: &Source{Text: text}, tokens: f.again}
 	p.script = &Script{Source: p.src}
 	p.lex()
+	f.again = p.tokens
 	if len(p.tokens) != u.to-u.from {
 		return false
 	}

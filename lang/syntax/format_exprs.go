@@ -17,7 +17,8 @@ func (f *formatter) brackets(from, to int) []*group {
 // list makes the group of a bracket, which is broken at each element.
 func (f *formatter) list(open int) *group {
 	end := f.match[open]
-	g := &group{kind: groupList, from: open, to: end + 1, upto: end + 1, soft: true}
+	g := f.newGroup(groupList, open, end+1)
+	g.soft = true
 	from := open + 1
 	for i := from; i <= end; i++ {
 		switch t := f.tokens[i]; {
@@ -101,7 +102,7 @@ func (f *formatter) split(from, to int, marks []int) []*group {
 		}
 		return kids
 	}
-	g := &group{kind: groupOps, from: from, to: to, upto: to}
+	g := f.newGroup(groupOps, from, to)
 	switch loosest {
 	case levelElse:
 		g.kind = groupElse

@@ -9,6 +9,7 @@ type group struct {
 	from, to int
 	upto     int   // what must fit ends here: in front of a block, which is broken anyway
 	points   []int // ascending
+	few      [4]int
 	kids     []*group
 	soft     bool // broken only where it was: breaking it would gain nothing
 	row      bool // a record in a list: it may be wider
@@ -27,6 +28,18 @@ const (
 	groupNext                   // `let a = …; b`: points stand under its beginning
 	groupElse                   // a chain of choices: each `:` stands so that the conditions are aligned
 )
+
+// newGroup is a group of the tokens from..to-1.
+func (f *formatter) newGroup(kind groupKind, from, to int) *group {
+	if len(f.spare) == 0 {
+		f.spare = make([]group, 64)
+	}
+	g := &f.spare[0]
+	f.spare = f.spare[1:]
+	*g = group{kind: kind, from: from, to: to, upto: to}
+	g.points = g.few[:0]
+	return g
+}
 
 // groups finds the groups of a statement, and the blanks between its tokens.
 func (f *formatter) groups(u unit) []*group {
@@ -98,7 +111,8 @@ func (f *formatter) pipeline(u unit, p *Pipeline) []*group {
 
 // stages makes the group of a run of stages, which are broken at each `|>`.
 func (f *formatter) stages(u unit, stages []*Stage, head []*group) []*group {
-	g := &group{kind: groupLines, from: u.from, to: u.to, upto: u.to, kids: head, indent: step}
+	g := f.newGroup(groupLines, u.from, u.to)
+	g.kids, g.indent = head, step
 	for _, s := range stages {
 		from, to := f.rangeOf(s.Span)
 		if f.tokens[from-1].Kind == KindPipe {
@@ -122,7 +136,8 @@ func (f *formatter) stages(u unit, stages []*Stage, head []*group) []*group {
 
 // stage finds the groups of one stage. It is broken at the labels of its clauses.
 func (f *formatter) stage(s *Stage, from, to int) []*group {
-	g := &group{kind: groupLines, from: from, to: to, upto: to, indent: len("|> ")}
+	g := f.newGroup(groupLines, from, to)
+	g.indent = len("|> ")
 	first := true // a first clause behind the name stays there
 	if s.Call {
 		open := f.indexOf(s.Name.End)
@@ -178,7 +193,7 @@ func (f *formatter) clause(c *Clause) []*group {
 func (f *formatter) items(items []*Item) []*group {
 	from, _ := f.rangeOf(items[0].Span)
 	_, to := f.rangeOf(items[len(items)-1].Span)
-	g := &group{kind: groupItems, from: from, to: to, upto: to}
+	g := f.newGroup(groupItems, from, to)
 	for i, item := range items {
 		at, end := f.rangeOf(item.Span)
 		if i > 0 {
@@ -218,7 +233,8 @@ func (f *formatter) call(c *Call) []*group {
 // input finds the groups of a connector call with its clauses, which are broken at each.
 func (f *formatter) input(in *Input, to, indent int) []*group {
 	from, _ := f.rangeOf(in.Call.Span)
-	g := &group{kind: groupLines, from: from, to: to, upto: to, indent: indent}
+	g := f.newGroup(groupLines, from, to)
+	g.indent = indent
 	// The clauses stand in any order.
 	type part struct {
 		at   int
@@ -265,7 +281,7 @@ func (f *formatter) block(s *Stage, to int) *group {
 		return nil
 	}
 	end := to - 1
-	g := &group{kind: groupBlock, from: f.match[end], to: to, upto: to}
+	g := f.newGroup(groupBlock, f.match[end], to)
 	for _, c := range s.Cases {
 		at, _ := f.rangeOf(c.Span)
 		g.points = append(g.points, at)
@@ -290,7 +306,7 @@ func (f *formatter) block(s *Stage, to int) *group {
 // testBlock makes the group of the steps of a test. Outside of brackets a step is one line.
 func (f *formatter) testBlock(u unit, t *Test) *group {
 	end := u.to - 1
-	g := &group{kind: groupBlock, from: f.match[end], to: u.to, upto: u.to}
+	g := f.newGroup(groupBlock, f.match[end], u.to)
 	if len(t.Steps) == 0 {
 		f.blank[end] = false
 		g.kind, g.soft = groupList, true

@@ -10,7 +10,7 @@ import (
 )
 
 // The grammars, one struct a rule. All are predictive: participle runs without lookahead, so a rule that has taken a token
-// is committed to. Pos and EndPos are set by participle; their Offset is a token index (parser.feed), not a byte.
+// is committed to.
 
 type (
 	gUse struct {
@@ -21,11 +21,6 @@ type (
 		Colon   gColon `parser:"@@"`
 		Type    gType  `parser:"@@"`
 		Default *gExpr `parser:"('=' @@)?"`
-	}
-	gLet struct {
-		Name gName `parser:"'let' @@"`
-		Eq   gEq   `parser:"@@"`
-		Expr gExpr `parser:"@@"`
 	}
 	gFn struct {
 		Name   gName   `parser:"'fn' @@"`
@@ -38,21 +33,6 @@ type (
 		Params gParams `parser:"@@"`
 		Eq     gEq     `parser:"@@"`
 	}
-	gSource struct {
-		Name  gName  `parser:"'source' @@"`
-		Eq    gEq    `parser:"@@"`
-		Input gInput `parser:"@@"`
-	}
-	gSink struct {
-		Name  gName  `parser:"'sink' @@"`
-		Eq    gEq    `parser:"@@"`
-		Input gInput `parser:"@@"`
-	}
-	gStream struct {
-		Name gName `parser:"'stream' @@"`
-		Eq   gEq   `parser:"@@"`
-		Head gHead `parser:"@@"`
-	}
 	gSet struct {
 		Key   []gName `parser:"'set' @@ ('.' @@)*"`
 		Eq    gEq     `parser:"@@"`
@@ -63,81 +43,21 @@ type (
 	}
 )
 
-// Parts of statements.
-type (
-	gCall struct {
-		Pos, EndPos lexer.Position
-		Name        gConnector `parser:"@@"`
-		Args        gArgs      `parser:"@@"`
-	}
-	gInput struct {
-		Pos, EndPos lexer.Position
-		Call        gCall          `parser:"@@"`
-		Clauses     []gInputClause `parser:"@@*"`
-	}
-	gInputClause struct {
-		Pos, EndPos lexer.Position
-		Schema      *gSchema  `parser:"(?! (Ident | Quoted) '=') ( 'schema' @@"`
-		Time        *gTime    `parser:"| 'time' @@"`
-		Key         []gName   `parser:"| 'key' @@ (',' @@)*"`
-		OnError     *gOnError `parser:"| 'on_error' @@ )"`
-	}
-	gTime struct {
-		Expr gExpr      `parser:"@@"`
-		Opts []gTimeOpt `parser:"@@*"`
-	}
-	gTimeOpt struct {
-		Pos, EndPos lexer.Position
-		Lag         *gExpr `parser:"'lag' @@"`
-		Idle        *gExpr `parser:"| 'idle' @@"`
-	}
-	gTarget struct {
-		Pos, EndPos lexer.Position
-		Name        gTargetName `parser:"@@"`
-		Args        *gArgs      `parser:"( (?= '(') @@ )?"`
-		Schema      *gSchema    `parser:"( 'schema' @@ )?"`
-	}
-)
-
-// Operands of clauses; those that are lists are leaves (lists.go).
-type (
-	gEmit struct {
-		Word  gEmitWord `parser:"@@"`
-		Every *gExpr    `parser:"( 'every' @@ )?"`
-	}
-	gKeep struct {
-		Word gKeepWord `parser:"@@"`
-	}
-	gLate struct {
-		Drop  bool        `parser:"@'drop'"`
-		Into  *gTarget    `parser:"| 'into' @@"`
-		Allow *gExpr      `parser:"| 'allow' @@"`
-		None  gNoLateWord `parser:"| @@"`
-	}
-	gOnError struct {
-		Word string       `parser:"@('drop' | 'fail')"`
-		Into *gTarget     `parser:"| 'into' @@"`
-		None gNoErrorWord `parser:"| @@"`
-	}
-)
-
 // Blocks.
 type (
 	gCase struct {
-		Pos, EndPos lexer.Position
-		When        *gExpr  `parser:"( 'when' @@ | 'else' )"`
-		Arrow       gArrow  `parser:"@@"`
-		Target      gTarget `parser:"@@"`
+		When   *gExpr  `parser:"( 'when' @@ | 'else' )"`
+		Arrow  gArrow  `parser:"@@"`
+		Target gTarget `parser:"@@"`
 	}
 	gStep struct {
-		Pos, EndPos lexer.Position
-		Link        string `parser:"( (?! Ident '=') @('then' | 'next') )?"`
-		Not         bool   `parser:"( (?! 'not' '=') @'not' )?"`
-		Name        gName  `parser:"@@"`
-		Eq          gEq    `parser:"@@"`
-		Cond        gExpr  `parser:"@@"`
-		Times       *gExpr `parser:"( 'times' @@ )?"`
-		For         *gExpr `parser:"( 'for' @@ )?"`
+		Link  string `parser:"( (?! Ident '=') @('then' | 'next') )?"`
+		Not   bool   `parser:"( (?! 'not' '=') @'not' )?"`
+		Name  gName  `parser:"@@"`
+		Eq    gEq    `parser:"@@"`
+		Cond  gExpr  `parser:"@@"`
+		Times *gExpr `parser:"( 'times' @@ )?"`
+		For   *gExpr `parser:"( 'for' @@ )?"`
 	}
 	gGiven struct {
 		Name  gName `parser:"'given' @@"`

@@ -2,9 +2,9 @@ package syntax
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -104,6 +104,25 @@ func (*gEq) Parse(lex *lexer.PeekingLexer) error {
 	return expected(lex, P032, help, "`=`")
 }
 
+// gDefinition is `KEYWORD NAME = …`. What stands behind the `=` is a leaf of its own.
+type gDefinition struct {
+	Name gName
+	of   participle.Parseable
+}
+
+// Parse implements participle.Parseable.
+func (g *gDefinition) Parse(lex *lexer.PeekingLexer) error {
+	lex.Next()
+	err := g.Name.Parse(lex)
+	if err == nil {
+		err = (&gEq{}).Parse(lex)
+	}
+	if err == nil {
+		err = g.of.Parse(lex)
+	}
+	return err
+}
+
 func peekIsAssign(lex *lexer.PeekingLexer) bool {
 	next := peekAt(lex, 1)
 	return kindOf(&next) == KindAssign
@@ -126,48 +145,6 @@ func oneOf(lex *lexer.PeekingLexer, clause string, words []string, help string) 
 		help = "`" + clause + "` takes " + list
 	}
 	return faultAt(t, P062, help, "unknown word `%s` in the clause `%s`%s", shorten(t.Value), clause, guess)
-}
-
-// gEmitWord is the word after `emit`.
-type gEmitWord struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gEmitWord) Parse(lex *lexer.PeekingLexer) error {
-	return takeWord(lex, &n.At, "emit", []string{"final", "changes"})
-}
-
-// gKeepWord is the word after `keep`.
-type gKeepWord struct{ At int }
-
-// Parse implements participle.Parseable.
-func (n *gKeepWord) Parse(lex *lexer.PeekingLexer) error {
-	return takeWord(lex, &n.At, "keep", []string{"first", "last", "ties"})
-}
-
-func takeWord(lex *lexer.PeekingLexer, at *int, clause string, words []string) error {
-	t := lex.Peek()
-	if kindOf(t) == KindIdent && slices.Contains(words, t.Value) {
-		*at = t.Pos.Offset
-		lex.Next()
-		return nil
-	}
-	return oneOf(lex, clause, words, "")
-}
-
-// gNoLateWord and gNoErrorWord stand where none of the words of a clause does.
-type (
-	gNoLateWord  struct{}
-	gNoErrorWord struct{}
-)
-
-// Parse implements participle.Parseable.
-func (*gNoLateWord) Parse(lex *lexer.PeekingLexer) error {
-	return oneOf(lex, "late", []string{"drop", "into", "allow"}, "")
-}
-
-// Parse implements participle.Parseable.
-func (*gNoErrorWord) Parse(lex *lexer.PeekingLexer) error {
-	return oneOf(lex, "on_error", []string{"into", "drop", "fail"}, "")
 }
 
 // gTargetName is the name that a target starts with.

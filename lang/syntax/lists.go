@@ -1,7 +1,8 @@
 package syntax
 
 import (
-	"github.com/alecthomas/participle/v2"
+	"slices"
+
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
@@ -146,16 +147,9 @@ type gClause struct {
 	As       gName
 	Emit     *gEmit
 	Late     *gLate
-	Keep     *gKeep
+	Keep     int // of its word
 	OnError  *gOnError
 }
-
-var (
-	emitGrammar    grammar[gEmit]
-	lateGrammar    grammar[gLate]
-	keepGrammar    grammar[gKeep]
-	onErrorGrammar grammar[gOnError]
-)
 
 // gClauses is CLAUSE….
 type gClauses struct{ List []gClause }
@@ -183,13 +177,16 @@ func (g *gClause) read(lex *lexer.PeekingLexer) error {
 	case "as":
 		err = g.As.Parse(lex)
 	case "emit":
-		g.Emit, err = part(&emitGrammar, lex)
+		g.Emit = &gEmit{}
+		err = g.Emit.Parse(lex)
 	case "late":
-		g.Late, err = part(&lateGrammar, lex)
+		g.Late = &gLate{}
+		err = g.Late.Parse(lex)
 	case "keep":
-		g.Keep, err = part(&keepGrammar, lex)
+		g.Keep, err = takeWord(lex, "keep", []string{"first", "last", "ties"})
 	case "on_error":
-		g.OnError, err = part(&onErrorGrammar, lex)
+		g.OnError = &gOnError{}
+		err = g.OnError.Parse(lex)
 	default:
 		err = g.Items.Parse(lex)
 	}
@@ -197,7 +194,70 @@ func (g *gClause) read(lex *lexer.PeekingLexer) error {
 	return err
 }
 
-// part reads what stands next with a grammar of its own.
-func part[G any](g *grammar[G], lex *lexer.PeekingLexer) (*G, error) {
-	return g.get().ParseFromLexer(lex, participle.AllowTrailing(true))
+// gEmit is the operand of `emit`.
+type gEmit struct {
+	Word  int
+	Every *gExpr
+}
+
+// Parse implements participle.Parseable.
+func (g *gEmit) Parse(lex *lexer.PeekingLexer) (err error) {
+	if g.Word, err = takeWord(lex, "emit", []string{"final", "changes"}); err == nil && accept(lex, "every") {
+		g.Every = &gExpr{}
+		err = g.Every.Parse(lex)
+	}
+	return err
+}
+
+// gLate is the operand of `late`; with neither it is `drop`.
+type gLate struct {
+	Into  *gTarget
+	Allow *gExpr
+}
+
+// Parse implements participle.Parseable.
+func (g *gLate) Parse(lex *lexer.PeekingLexer) error {
+	switch {
+	case accept(lex, "drop"):
+		return nil
+	case accept(lex, "into"):
+		g.Into = &gTarget{}
+		return g.Into.Parse(lex)
+	case accept(lex, "allow"):
+		g.Allow = &gExpr{}
+		return g.Allow.Parse(lex)
+	}
+	return oneOf(lex, "late", []string{"drop", "into", "allow"}, "")
+}
+
+// gOnError is the operand of `on_error`: a word, or a target.
+type gOnError struct {
+	Word string
+	Into *gTarget
+}
+
+// Parse implements participle.Parseable.
+func (g *gOnError) Parse(lex *lexer.PeekingLexer) error {
+	switch {
+	case accept(lex, "drop"):
+		g.Word = "drop"
+	case accept(lex, "fail"):
+		g.Word = "fail"
+	case accept(lex, "into"):
+		g.Into = &gTarget{}
+		return g.Into.Parse(lex)
+	default:
+		return oneOf(lex, "on_error", []string{"into", "drop", "fail"}, "")
+	}
+	return nil
+}
+
+// takeWord takes one of the words that a clause takes, and returns where.
+func takeWord(lex *lexer.PeekingLexer, clause string, words []string) (at int, err error) {
+	t := lex.Peek()
+	if kindOf(t) == KindIdent && slices.Contains(words, t.Value) {
+		lex.Next()
+		return t.Pos.Offset, nil
+	}
+	return none, oneOf(lex, clause, words, "")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/alecthomas/participle/v2"
 )
 
 // Parse reads a script. It always returns one, with the statements that are right; each of the others has left at least one
@@ -40,7 +42,7 @@ type parser struct {
 // lex fills tokens. Characters that mean nothing are left out, so that the rest of their statement is parsed as well.
 func (p *parser) lex() {
 	s := newScanner(p.src)
-	p.tokens = make([]Token, 0, min(len(p.src.Text)/4, 4096)+16)
+	p.tokens = slices.Grow(p.tokens[:0], min(len(p.src.Text)/4, 4096)+16)
 	for {
 		t := s.next()
 		// Growing by appending would copy a large list many times; the text so far tells how long it will be.
@@ -109,13 +111,30 @@ func (p *parser) report(f *fault, end int) {
 // whole parses tokens that a grammar must take to the end; a rest is reported by stray.
 func whole[G any](p *parser, g *grammar[G], from, to int, what string) *G {
 	tree, at, f := run(p, g, from, to)
+	if !p.ended(at, f, from, to, what) {
+		return nil
+	}
+	return tree
+}
+
+// define is whole for `KEYWORD NAME = …`.
+func (p *parser) define(of participle.Parseable, from, to int, what string) *gDefinition {
+	g := &gDefinition{of: of}
+	if at, f := p.read(g, from, to); !p.ended(at, f, from, to, what) {
+		return nil
+	}
+	return g
+}
+
+// ended reports whether a grammar took all tokens, and says what is wrong if not.
+func (p *parser) ended(at int, f *fault, from, to int, what string) bool {
 	switch {
 	case f != nil:
 		p.report(f, to)
 	case at < to:
 		p.stray(at, from, to, what)
 	default:
-		return tree
+		return true
 	}
-	return nil
+	return false
 }

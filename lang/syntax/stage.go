@@ -4,7 +4,7 @@ import "strings"
 
 // stages parses the pieces after the head of a pipeline; end is the end of the statement.
 func (p *parser) stages(pieces []piece, end int) []*Stage {
-	var out []*Stage
+	out := make([]*Stage, 0, len(pieces))
 	for i, pc := range pieces {
 		if pc.broken {
 			continue
@@ -13,7 +13,7 @@ func (p *parser) stages(pieces []piece, end int) []*Stage {
 			p.empty(pc, i == len(pieces)-1)
 			continue
 		}
-		out = append(out, p.piece(pc)...)
+		out = p.piece(out, pc)
 	}
 	return out
 }
@@ -30,9 +30,8 @@ func (p *parser) empty(pc piece, last bool) {
 	p.errorAt(pc.pipe, P051, "take one of them away", "there is no stage between this `|>` and the next")
 }
 
-// piece parses one stage, or several if a `|>` was forgotten.
-func (p *parser) piece(pc piece) []*Stage {
-	var out []*Stage
+// piece parses one stage, or several if a `|>` was forgotten, and adds them to out.
+func (p *parser) piece(out []*Stage, pc piece) []*Stage {
 	for from := pc.from; from < pc.to && !p.diags.full; {
 		st, next := p.stage(from, pc.to)
 		if st != nil {
@@ -186,10 +185,11 @@ func (p *parser) rest(from, to int) {
 }
 
 func (p *parser) items(list *gItems) []*Item {
-	var out []*Item
+	out := make([]*Item, len(list.List))
+	made := make([]Item, len(list.List))
 	for i := range list.List {
-		g := &list.List[i]
-		item := &Item{Span: p.spanOf(g.From, g.To), Expr: p.expr(g.Expr)}
+		g, item := &list.List[i], &made[i]
+		*item = Item{Span: p.spanOf(g.From, g.To), Expr: p.expr(g.Expr)}
 		if g.Name != none {
 			name := p.ident(g.Name)
 			item.Name = &name
@@ -197,7 +197,7 @@ func (p *parser) items(list *gItems) []*Item {
 		if g.Order != none {
 			item.Order = p.tokens[g.Order].Text
 		}
-		out = append(out, item)
+		out[i] = item
 	}
 	return out
 }
@@ -210,7 +210,7 @@ func (p *parser) joinInputs(gs []gJoinInput) []*Item {
 		if g.Input != nil {
 			in := p.input(g.Input, "the source")
 			item.Input = &in
-			item.Expr = p.exprOf(g.Input.Call.Pos.Offset, g.Input.Call.EndPos.Offset)
+			item.Expr = p.exprOf(g.Input.Call.From, g.Input.Call.To)
 		} else {
 			item.Expr = p.expr(g.Expr)
 		}

@@ -6,11 +6,6 @@ import (
 
 // The leaves of pipelines: what they start with, and their stages.
 
-var (
-	inputGrammar  grammar[gInput]
-	targetGrammar grammar[gTarget]
-)
-
 // takeInput takes a connector call with its clauses; nil if none starts here.
 func takeInput(lex *lexer.PeekingLexer) (*gInput, error) {
 	t := lex.Peek()
@@ -20,7 +15,8 @@ func takeInput(lex *lexer.PeekingLexer) (*gInput, error) {
 	if next := peekAt(lex, 1); next.Value != "(" {
 		return nil, nil
 	}
-	return part(&inputGrammar, lex)
+	in := &gInput{}
+	return in, in.Parse(lex)
 }
 
 // gHead is what a pipeline starts with: a connector call, or a name.
@@ -72,7 +68,8 @@ func (g *gStage) Parse(lex *lexer.PeekingLexer) error {
 	case formItems:
 		err = g.Items.Parse(lex)
 	case formTarget:
-		g.Target, err = part(&targetGrammar, lex)
+		g.Target = &gTarget{}
+		err = g.Target.Parse(lex)
 	case formJoin, formUnion:
 		err = g.inputs(lex)
 	case formCall:

@@ -6,16 +6,12 @@ import (
 )
 
 var (
-	useGrammar    grammar[gUse]
-	paramGrammar  grammar[gParam]
-	letGrammar    grammar[gLet]
-	fnGrammar     grammar[gFn]
-	pipeGrammar   grammar[gPipe]
-	sourceGrammar grammar[gSource]
-	sinkGrammar   grammar[gSink]
-	streamGrammar grammar[gStream]
-	setGrammar    grammar[gSet]
-	testGrammar   grammar[gTest]
+	useGrammar   grammar[gUse]
+	paramGrammar grammar[gParam]
+	fnGrammar    grammar[gFn]
+	pipeGrammar  grammar[gPipe]
+	setGrammar   grammar[gSet]
+	testGrammar  grammar[gTest]
 )
 
 // statement parses one statement and adds it to the script if nothing is wrong with it.
@@ -94,23 +90,26 @@ func (p *parser) simple(word string, head piece) Stmt {
 			return &Param{Span: span, Name: p.ident(g.Name.At), Type: p.typ(&g.Type), Default: p.optExpr(g.Default)}
 		}
 	case "let":
-		if g := whole(p, &letGrammar, from, to, word); g != nil {
-			return &Let{Span: span, Name: p.ident(g.Name.At), Expr: p.expr(g.Expr)}
+		var e gExpr
+		if g := p.define(&e, from, to, word); g != nil {
+			return &Let{Span: span, Name: p.ident(g.Name.At), Expr: p.expr(e)}
 		}
 	case "fn":
 		if g := whole(p, &fnGrammar, from, to, word); g != nil {
 			return &Fn{Span: span, Name: p.ident(g.Name.At), Params: p.fields(g.Params.Fields), Body: p.expr(g.Body)}
 		}
 	case "source":
-		if g := whole(p, &sourceGrammar, from, to, word); g != nil {
-			return &SourceStmt{Span: span, Name: p.ident(g.Name.At), Input: p.input(&g.Input, "the source")}
+		var in gInput
+		if g := p.define(&in, from, to, word); g != nil {
+			return &SourceStmt{Span: span, Name: p.ident(g.Name.At), Input: p.input(&in, "the source")}
 		}
 	case "sink":
-		if g := whole(p, &sinkGrammar, from, to, word); g != nil {
-			in := p.input(&g.Input, "the sink")
-			for _, c := range g.Input.Clauses {
+		var out gInput
+		if g := p.define(&out, from, to, word); g != nil {
+			in := p.input(&out, "the sink")
+			for _, c := range out.Clauses {
 				if c.Schema == nil {
-					p.errorAt(c.Pos.Offset, P042, "", "a sink takes `schema {…}` and nothing else, found `%s`", p.tokens[c.Pos.Offset].Text)
+					p.errorAt(c.From, P042, "", "a sink takes `schema {…}` and nothing else, found `%s`", p.tokens[c.From].Text)
 				}
 			}
 			return &SinkStmt{Span: span, Name: p.ident(g.Name.At), Call: in.Call, Schema: in.Schema}
@@ -181,13 +180,15 @@ func (p *parser) stream(pieces []piece, to int) Stmt {
 		p.stages(pieces[1:], to)
 		return nil
 	}
-	g, at, f := run(p, &streamGrammar, head.from, head.to)
+	var from gHead
+	g := gDefinition{of: &from}
+	at, f := p.read(&g, head.from, head.to)
 	if f != nil {
 		p.report(f, head.to)
 		p.stages(pieces[1:], to)
 		return nil
 	}
-	pipeline := p.pipelineFrom(&g.Head, at, pieces, to)
+	pipeline := p.pipelineFrom(&from, at, pieces, to)
 	return &Stream{Span: p.spanOf(head.from, to), Name: p.ident(g.Name.At), Pipeline: pipeline}
 }
 
@@ -311,7 +312,7 @@ func (p *parser) unknownStatement(from, to int, list string) bool {
 	if isStageWord(word) || slices.Contains(joinKinds, word) {
 		p.errorAt(from, P050, "write `|> "+shorten(word)+"` after the stream it reads, for example `orders |> "+shorten(word)+" …`",
 			"`%s` is a stage and has no `|>` in front", shorten(word))
-		p.piece(piece{pipe: -1, from: from, to: to})
+		p.piece(nil, piece{pipe: -1, from: from, to: to})
 		return false
 	}
 	if next := p.tokens[from+1]; !defines && next.Kind == KindIdent && (isStageWord(next.Text) || slices.Contains(joinKinds, next.Text)) {

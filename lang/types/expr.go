@@ -78,6 +78,22 @@ func (e *Expr) Walk(f func(*Expr) bool) {
 	}
 }
 
+// Any reports whether something is so for e or for what is below it.
+func (e *Expr) Any(is func(*Expr) bool) bool {
+	if e == nil {
+		return false
+	}
+	if is(e) {
+		return true
+	}
+	for _, a := range e.Args {
+		if a.Any(is) {
+			return true
+		}
+	}
+	return false
+}
+
 // Rewrite returns e with f applied bottom-up; nodes that do not change are shared.
 func (e *Expr) Rewrite(f func(*Expr) *Expr) *Expr {
 	if e == nil {
@@ -125,14 +141,17 @@ func (e *Expr) Shift(to func(int) int) *Expr {
 
 // Pure reports whether e gives the same value at every evaluation over the same row.
 func (e *Expr) Pure() bool {
-	pure := true
-	e.Walk(func(x *Expr) bool {
-		if x.Op == OpNow || x.Op == OpCall && x.Sig != nil && x.Sig.Volatile {
-			pure = false
-		}
-		return pure
-	})
-	return pure
+	return !e.Any((*Expr).Volatile)
+}
+
+// Fixed reports whether e has the same value for every row.
+func (e *Expr) Fixed() bool {
+	return !e.Any(func(x *Expr) bool { return x.Op == OpCol || x.Op == OpEventTime || x.Volatile() })
+}
+
+// Volatile reports whether this node, not what is below it, may give another value the next time.
+func (e *Expr) Volatile() bool {
+	return e.Op == OpNow || e.Op == OpCall && e.Sig != nil && e.Sig.Volatile
 }
 
 // Fails reports whether what the data hold may make a row fail at this node, not below it.
