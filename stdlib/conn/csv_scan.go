@@ -2,26 +2,23 @@ package conn
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math"
-	"math/bits"
-	"sort"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// csvDecoder turns records into columns. A record without quotes takes the fast path: its fields lie between signs, each
-// wanted one is parsed where it stands, and whatever is out of the ordinary (a record with quotes, a value that does not
-// fit, too many fields) makes the record go through the splitter, which knows all cases and says what is wrong.
+// csvDecoder turns records into columns. Records without quotes that have as many fields as they should are read some at a
+// time and column by column (csv_plain.go). Whatever is out of the ordinary (a record with quotes, a value that does not
+// fit, too many fields) goes through the splitter, which knows all cases and says what is wrong.
 type csvDecoder struct {
 	*csvLayout
 	split csvSplitter
 	json  jsonScan // for lists, records, any and base64
 	steps []csvStep
-	tail  int // fields behind the last wanted one
 	cols  []*jsonField
-	signs signs // delimiters, quotes and newlines
+	signs signs  // delimiters, quotes and newlines
+	near  places // of signs
+	tries int    // how many plain records are read at a time
 
 	room   int // rows there is room for
 	rows   int
@@ -34,7 +31,6 @@ type csvDecoder struct {
 
 // csvStep is a wanted field.
 type csvStep struct {
-	skip  int // fields before it that nobody wants
 	at    int // which field of the record it is
 	op    csvOp
 	field *jsonField // nil for the kind of change
@@ -51,7 +47,7 @@ const (
 )
 
 func (l *csvLayout) decoder() decoder {
-	d := &csvDecoder{csvLayout: l, split: csvSplitter{csvDialect: l.csvDialect}}
+	d := &csvDecoder{csvLayout: l, split: csvSplitter{csvDialect: l.csvDialect}, tries: plainRows}
 	d.signs = signs{eq: [3]byte{l.delim, '\n', l.quote}, below: -128}
 	if l.quote == 0 {
 		d.signs.eq[2] = '\n'
@@ -65,14 +61,6 @@ func (l *csvLayout) decoder() decoder {
 	if l.change {
 		d.steps = append(d.steps, csvStep{at: l.kind})
 	}
-	sort.SliceStable(d.steps, func(i, j int) bool { return d.steps[i].at < d.steps[j].at })
-	next := 0
-	for i := range d.steps {
-		s := &d.steps[i]
-		s.skip = s.at - next
-		next = s.at + 1
-	}
-	d.tail = l.fields - next
 	return d
 }
 
@@ -94,14 +82,14 @@ func (l *csvLayout) op(f *jsonField) csvOp {
 }
 
 func (d *csvDecoder) decode(text []byte, final bool, out *parts) (int, error) {
-	b := text[:len(text)+slack]
 	d.signs.mark(text)
+	d.near.start(&d.signs, d.fields)
 	p := 0
 	for p < len(text) {
 		if d.rows == d.room {
 			d.more(text[p:], out)
 		}
-		if c := b[p]; c == '\n' || c == '\r' || c == d.comment && c != 0 {
+		if c := text[p]; c == '\n' || c == '\r' || c == d.comment && c != 0 {
 			if line, whole := d.blank(text, p, final); !whole {
 				break
 			} else if line > p {
@@ -109,21 +97,21 @@ func (d *csvDecoder) decode(text []byte, final bool, out *parts) (int, error) {
 				continue
 			}
 		}
-		next := d.fast(b, p, len(text))
-		if next < 0 {
-			if !final && bytes.IndexByte(text[p:], '\n') < 0 {
-				break
-			}
-			var whole bool
-			var why error
-			if next, whole, why = d.slow(text, p, final); !whole {
-				break
-			}
-			if why != nil {
-				if d.fail(why); out.guess && len(d.failed) > 500 {
-					d.flush(out)
-					return p, errGuess
-				}
+		if next := d.plain(text, p); next > p {
+			p = next
+			continue
+		}
+		if !final && bytes.IndexByte(text[p:], '\n') < 0 {
+			break
+		}
+		next, whole, why := d.slow(text, p, final)
+		if !whole {
+			break
+		}
+		if why != nil {
+			if d.fail(why); out.guess && len(d.failed) > 500 {
+				d.flush(out)
+				return p, errGuess
 			}
 		}
 		d.starts[d.rows] = int32(p)
@@ -214,142 +202,4 @@ func (d *csvDecoder) fail(why error) {
 	for _, f := range d.cols {
 		f.null(d.rows)
 	}
-}
-
-// fast parses the record at p, which must have no quotes, into the row at hand and returns where the next one starts. It
-// returns -1 if anything is out of the ordinary: the last record of a text of n bytes that has no line end is, too.
-func (d *csvDecoder) fast(b []byte, p, n int) int {
-	row, delim := d.rows, d.csvDialect.delim
-	last := delim // the sign before p
-	for i := range d.steps {
-		s := &d.steps[i]
-		if last != delim {
-			return -1
-		}
-		for k := s.skip; k > 0; k-- {
-			q := d.signs.from(p)
-			if q >= n || b[q] != delim {
-				return -1
-			}
-			p = q + 1
-		}
-		sign := d.signs.from(p)
-		if sign >= n {
-			return -1
-		}
-		end := sign
-		if last = b[sign]; last != delim {
-			if last != '\n' {
-				return -1
-			}
-			if end > p && b[end-1] == '\r' {
-				end--
-			}
-		}
-		f := s.field
-		switch s.op {
-		case csvString:
-			switch {
-			case end > p:
-				f.strs[row] = view(b[p:end])
-			case f.typ.Nullable:
-				f.null(row)
-			default:
-				f.strs[row] = ""
-			}
-		case csvInt, csvEpoch:
-			neg := b[p] == '-'
-			if neg {
-				p++
-			}
-			// One load finds where up to eight digits end and folds them into a number, without a branch for each.
-			w := binary.LittleEndian.Uint64(b[p:]) ^ '0'*lowBits
-			n := bits.TrailingZeros64((w+0x76*lowBits|w)&highBits) >> 3
-			u := foldDigits(w << (64 - 8*uint(n)))
-			p += n
-			if n == 8 {
-				w = binary.LittleEndian.Uint64(b[p:]) ^ '0'*lowBits
-				n = bits.TrailingZeros64((w+0x76*lowBits|w)&highBits) >> 3
-				u = u*powersOf10[n] + foldDigits(w<<(64-8*uint(n)))
-				p += n
-				if n == 8 {
-					return -1 // may not fit
-				}
-			} else if n == 0 {
-				if neg || !f.typ.Nullable || p != end {
-					return -1
-				}
-				f.null(row)
-				break
-			}
-			if p != end {
-				return -1
-			}
-			v := int64(u)
-			if neg {
-				v = -v
-			}
-			if s.op == csvEpoch {
-				if u > uint64(math.MaxInt64/f.unit) {
-					return -1
-				}
-				v *= f.unit
-			}
-			f.ints[row] = v
-		case csvFloat:
-			if !d.float(b, p, end, f) {
-				return -1
-			}
-		default:
-			if !d.value(f, b[p:end], false) {
-				return -1
-			}
-		}
-		p = sign + 1
-	}
-	for k := d.tail; k > 0; k-- {
-		if last != delim {
-			return -1
-		}
-		q := d.signs.from(p)
-		if q >= n {
-			return -1
-		}
-		last, p = b[q], q+1
-	}
-	if last != '\n' {
-		return -1
-	}
-	return p
-}
-
-// float parses the field from p to end: digits with a fraction, as long as the result is exact.
-func (d *csvDecoder) float(b []byte, p, end int, f *jsonField) bool {
-	from := p
-	neg := b[p] == '-'
-	if neg {
-		p++
-	}
-	w := binary.LittleEndian.Uint64(b[p:]) ^ '0'*lowBits
-	n := bits.TrailingZeros64((w+0x76*lowBits|w)&highBits) >> 3
-	u := foldDigits(w << (64 - 8*uint(n)))
-	p += n
-	point := 0
-	if n > 0 && b[p] == '.' {
-		p++
-		w = binary.LittleEndian.Uint64(b[p:]) ^ '0'*lowBits
-		point = bits.TrailingZeros64((w+0x76*lowBits|w)&highBits) >> 3
-		u = u*powersOf10[point] + foldDigits(w<<(64-8*uint(point)))
-		p += point
-	}
-	if n == 0 || p != end || u >= 1<<53 { // more digits, an exponent, a name, nothing
-		return d.value(f, b[from:end], false)
-	}
-	// Both sides of the division are exact, so that the quotient is rounded once, as it must be.
-	v := float64(u) / smallPowers[point]
-	if neg {
-		v = -v
-	}
-	f.floats[d.rows] = v
-	return true
 }

@@ -30,16 +30,16 @@ func (d *csvDecoder) slow(text []byte, p int, final bool) (next int, whole bool,
 	for i := range d.steps {
 		s := &d.steps[i]
 		field, quoted := d.split.text(text, s.at)
-		if !d.value(s.field, field, quoted) {
+		if !d.value(s.field, d.rows, field, quoted) {
 			return next, true, d.misfit(s.field, field, quoted)
 		}
 	}
 	return next, true, nil
 }
 
-// value parses a field into the row at hand of f; f is nil for the kind of change. It keeps views of the field.
-func (d *csvDecoder) value(f *jsonField, field []byte, quoted bool) bool {
-	row, s := d.rows, view(field)
+// value parses a field into a row of f; f is nil for the kind of change. It keeps views of the field.
+func (d *csvDecoder) value(f *jsonField, row int, field []byte, quoted bool) bool {
+	s := view(field)
 	if f == nil {
 		k, ok := changeOf(s)
 		d.change[row] = k

@@ -11,10 +11,12 @@ type signs struct {
 	eq    [3]byte // these bytes are signs
 	below int8    // and those that are less than this as signed numbers, that is non-ASCII and what is below; -128: none
 	bits  []uint64
+	n     int // length of the text
 }
 
 // mark finds the signs of text. Behind the text everything is a sign, so that a search has an end.
 func (s *signs) mark(text []byte) {
+	s.n = len(text)
 	whole, rest := len(text)>>6, len(text)&63
 	if cap(s.bits) <= whole {
 		s.bits = make([]uint64, whole+whole/8+16)
@@ -55,6 +57,56 @@ func (s *signs) beyond(i int) int {
 	}
 }
 
+// places lists where the signs of a text are, a piece of the text at a time.
+type places struct {
+	signs *signs
+	word  int // of signs.bits: what is listed next
+	list  []int32
+	at, n int // of list: the place before the next one, and how many there are
+	most  int // how many are listed at a time, about
+}
+
+// listWords is how many words are listed before one looks whether there are enough.
+const listWords = 16
+
+// start begins with the text that was marked last. Pieces hold several times as many signs as few.
+func (x *places) start(s *signs, few int) {
+	x.signs, x.word, x.at, x.n, x.most = s, 0, 0, 1, max(1024, 4*few)
+	if len(x.list) < x.most+listWords<<6 {
+		x.list = make([]int32, x.most+listWords<<6)
+	}
+}
+
+// from returns p-1 and behind it the places of the signs from p on: at least as many as asked for, unless the text has
+// fewer. p never falls. The result holds until the next call.
+func (x *places) from(p, least int) []int32 {
+	for {
+		for x.at+1 < x.n && int(x.list[x.at+1]) < p {
+			x.at++
+		}
+		if x.n-x.at > least || x.word == len(x.signs.bits) {
+			x.list[x.at] = int32(p - 1)
+			return x.list[x.at:x.n]
+		}
+		x.more(p)
+	}
+}
+
+// more lists the signs of some words that do not end before p.
+func (x *places) more(p int) {
+	n, words := copy(x.list, x.list[x.at:x.n]), x.signs.bits
+	x.at, x.word = 0, max(x.word, p>>6)
+	for n < x.most && x.word < len(words) {
+		k := min(len(words)-x.word, listWords)
+		n += listBits(&x.list[n], &words[x.word], k, int32(x.word<<6))
+		x.word += k
+	}
+	if x.word == len(words) {
+		n -= 64 - x.signs.n&63 // those behind the text
+	}
+	x.n = n
+}
+
 // signBlocksPortable is signBlocks in Go: eight bytes at a time, with the answers in their highest bits, which a product
 // brings together.
 func signBlocksPortable(to []uint64, text []byte, a, b, c byte, below int8) {
@@ -75,4 +127,17 @@ func signBlocksPortable(to []uint64, text []byte, a, b, c byte, below int8) {
 		}
 		to[i] = m
 	}
+}
+
+// listBitsPortable is listBits in Go.
+func listBitsPortable(to []int32, words []uint64, at int32) int {
+	n := 0
+	for _, w := range words {
+		for ; w != 0; w &= w - 1 {
+			to[n] = at + int32(bits.TrailingZeros64(w))
+			n++
+		}
+		at += 64
+	}
+	return n
 }

@@ -51,6 +51,57 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// TestPlaces compares the places of signs with a search from each place on, in texts of few and of many signs, of which
+// some are passed over.
+func TestPlaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	s := signs{eq: [3]byte{',', '\n', '"'}, below: -128}
+	var x places
+	for range 300 {
+		text := make([]byte, r.IntN(20_000))
+		for i, rare := 0, 1+r.IntN(200); i < len(text); i++ {
+			if text[i] = 'a'; r.IntN(rare) == 0 {
+				text[i] = s.eq[r.IntN(3)]
+			}
+		}
+		s.mark(text)
+		least := 1 + r.IntN(2000)
+		x.start(&s, least)
+		for p := 0; p < len(text); {
+			have := x.from(p, least)
+			require.EqualValues(t, p-1, have[0])
+			q := p
+			for _, at := range have[1:] {
+				q = s.from(q)
+				require.EqualValues(t, q, at)
+				q++
+			}
+			if len(have) <= least {
+				require.Equal(t, len(text), s.from(q), "there are more")
+			}
+			p += 1 + r.IntN(max(1, 2*(q-p)))
+		}
+	}
+}
+
+// TestBits compares both ways of listing bits.
+func TestBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := range 200 {
+		words := make([]uint64, 1+n%17)
+		for i := range words {
+			words[i] = ^uint64(0)
+			for range r.IntN(8) {
+				words[i] &= r.Uint64()
+			}
+		}
+		want, have := make([]int32, len(words)<<6), make([]int32, len(words)<<6)
+		k := listBitsPortable(want, words, 640)
+		require.Equal(t, k, listBits(&have[0], &words[0], len(words), 640))
+		require.Equal(t, want[:k], have[:k])
+	}
+}
+
 func BenchmarkSigns(b *testing.B) {
 	text := make([]byte, 256<<10)
 	s := signs{eq: [3]byte{',', '\n', '"'}, below: -128}
