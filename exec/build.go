@@ -236,6 +236,9 @@ func (b *builder) node(spec *Node, t *Task, i int, made map[*Node]*node) (*node,
 	if _, ok := op.(Satisfier); ok {
 		b.satisfier = true
 	}
+	if _, ok := op.(Burster); ok {
+		t.bursts = append(t.bursts, n)
+	}
 	if k, ok := op.(Ticker); ok {
 		t.tickers = append(t.tickers, tickNode{n: n, t: k})
 	}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint/fault"
@@ -131,7 +132,7 @@ func (f *feed) arrange(ended bool) {
 	}
 	if ended && f.last != nil {
 		f.old = append(f.old, *f.last)
-		f.chunk = 1<<63 - 1
+		f.chunk = math.MaxInt64
 	}
 	f.last = nil
 }
@@ -141,15 +142,28 @@ func (f *feed) ready() bool {
 	return f.next < len(f.items) || len(f.old) > 0 && (f.old[0].N <= f.chunk || f.old[0].Kind == End)
 }
 
+// reached returns the chunk of what is taken next: what belongs to one before it is complete.
+func (f *feed) reached() int64 {
+	if !f.ready() {
+		return f.chunk
+	}
+	if x, _ := f.first(); x.Kind != End {
+		return x.N
+	}
+	return math.MaxInt64
+}
+
+// first returns the item that is taken next, and whether it is an old one. There must be one.
+func (f *feed) first() (x *fed, old bool) {
+	if len(f.old) > 0 && (f.next == len(f.items) || f.before(&f.items[f.next])) {
+		return &f.old[0], true
+	}
+	return &f.items[f.next], false
+}
+
 // take returns the first item or, of a batch, at most its first max rows.
 func (f *feed) take(max int) fed {
-	var x *fed
-	fromOld := len(f.old) > 0 && (f.next == len(f.items) || f.before(&f.items[f.next]))
-	if fromOld {
-		x = &f.old[0]
-	} else {
-		x = &f.items[f.next]
-	}
+	x, fromOld := f.first()
 	it := *x
 	if it.Kind == Rows {
 		all := it.Batch.Rows()

@@ -31,12 +31,19 @@ func (n *node) process(in int, b *vec.Batch, fail *error) {
 	if *fail != nil || n.done {
 		return
 	}
+	burst, bursts := n.op.(Burster)
+	if bursts && n.out.satisfied() { // nobody wants its many rows
+		return
+	}
 	n.took.Add(int64(b.Rows()))
 	if n.seen != nil {
 		n.seen(in, Item{Kind: Rows, Batch: b})
 	}
 	if err := n.op.Process(in, b, n.out); err != nil && *fail == nil {
 		*fail = err
+	}
+	if bursts {
+		n.owes = burst.Owes()
 	}
 	if s, ok := n.op.(Satisfier); ok && s.Satisfied() {
 		n.done = true
@@ -123,7 +130,7 @@ func (n *node) drain(fail *error) {
 			*fail = err
 			return
 		}
-		if more {
+		if more && (n.sink || !n.out.satisfied()) {
 			return
 		}
 	}

@@ -26,6 +26,19 @@ type Drainer interface {
 	Drain(out *Out) (more bool, err error)
 }
 
+// A Burster makes many rows of few: it may owe after Process, too. What it owes comes before its task takes anything else,
+// so a step stays bounded and a snapshot finds the rest of the rows in its state.
+type Burster interface {
+	Drainer
+	// Owes reports whether Drain has more.
+	Owes() bool
+	// Later takes over what another one, restored, still owes: of the chunks that are mine, to be given out when their turn comes.
+	// at is the chunk of what it was at.
+	Later(from Operator, at int64, mine func(chunk int64) bool)
+	// Due makes owed what was taken over of the first chunk, if that is not behind reached, and returns the chunk.
+	Due(reached int64) (chunk int64, ok bool)
+}
+
 // A Ticker wants to be called as processing time passes.
 type Ticker interface {
 	// Tick is called at least once and then not before the time it asked for; 0 asks for no further call.

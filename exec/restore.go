@@ -228,15 +228,18 @@ func (x *restoring) node(n *node, t *Task) error {
 	if x.dropped(n.id) {
 		return nil
 	}
-	parts := x.parts(n.id)
+	parts := x.saved(n.id)
 	switch {
 	case len(parts) == 0, n.sink && x.NewOutputs:
 	case len(parts) == t.width:
+		if parts[t.index].blocks == nil { // it had nothing to save
+			break
+		}
 		sv, ok := n.op.(Saver)
 		if !ok {
 			return fmt.Errorf("%s: cannot be restored", n.name)
 		}
-		chain, err := x.open(n.id, parts[t.index])
+		chain, err := x.open(n.id, parts[t.index].blocks)
 		if err != nil {
 			return fmt.Errorf("restoring %s: %w", n.name, err)
 		}
@@ -262,6 +265,28 @@ func (x *restoring) node(n *node, t *Task) error {
 	return nil
 }
 
+// part is what one task of an earlier run has saved of a node.
+type part struct {
+	blocks []checkpoint.Ref // a base and its deltas; nil: there was nothing to save
+	chunk  int64            // that the task was at
+}
+
+// saved returns what was saved of a node, by the tasks it was in; nil if there was nothing.
+func (r *restoring) saved(id string) []part {
+	var parts []part
+	for _, t := range r.Restore.tasks(func(n *checkpoint.Node) bool { return n.ID == id }) {
+		for _, n := range t.Nodes {
+			if n.ID == id {
+				if parts == nil {
+					parts = make([]part, len(r.tasks[t.Group]))
+				}
+				parts[t.Index] = part{n.Blocks, r.tasks[t.Group][t.Index].chunk}
+			}
+		}
+	}
+	return parts
+}
+
 // told gives a node back what it had been told. At another width it may have to tell those behind it again.
 func (x *restoring) told(n *node, t *Task, old []nodeData) {
 	switch len(old) {
@@ -283,7 +308,7 @@ func (x *restoring) told(n *node, t *Task, old []nodeData) {
 	ended, tick, off := true, types.Instant(math.MaxInt64), true
 	for _, d := range old {
 		n.w = min(n.w, d.w)
-		ended = ended && d.w == types.MaxInstant
+		ended = ended && (d.w == types.MaxInstant || slices.ContainsFunc(d.queue, func(it Item) bool { return it.Kind == End && it.N == 0 }))
 		off = off && d.off
 		if !d.off {
 			tick = min(tick, d.tick)
@@ -321,14 +346,13 @@ func load(sv Saver, chain []*checkpoint.Reader) error {
 }
 
 // merge loads the old tasks' operators beside the new one and takes what it owns over.
-func (x *Restore) merge(n *node, t *Task, parts [][]checkpoint.Ref) error {
-	m, ok := n.op.(Merger)
-	if !ok {
-		return fmt.Errorf("its state is not kept by key")
-	}
-	for i := range parts {
+func (x *restoring) merge(n *node, t *Task, parts []part) error {
+	for i, p := range parts {
 		if i > 0 && fault.On("merge-first-only") {
 			break
+		}
+		if p.blocks == nil {
+			continue
 		}
 		from, err := n.spec.New(i)
 		if err != nil {
@@ -338,16 +362,32 @@ func (x *Restore) merge(n *node, t *Task, parts [][]checkpoint.Ref) error {
 		if !ok {
 			return fmt.Errorf("it cannot be loaded")
 		}
-		chain, err := x.open(n.id, parts[i])
+		chain, err := x.open(n.id, p.blocks)
 		if err != nil {
 			return err
 		}
 		if err := load(sv, chain); err != nil {
 			return err
 		}
-		if err := m.Merge(from, func(hash uint64) bool { return Owner(hash, t.width) == off1(t.index, t.width, "keys-off-by-one") }); err != nil {
+		switch op := n.op.(type) {
+		case Burster:
+			op.Later(from, p.chunk, t.owns)
+		case Merger:
+			err = op.Merge(from, func(hash uint64) bool { return Owner(hash, t.width) == off1(t.index, t.width, "keys-off-by-one") })
+		default:
+			err = fmt.Errorf("its state is not kept by key")
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// owns reports whether what is left of a chunk is the task's: the rows of a source go by chunks, others are dealt by them.
+func (t *Task) owns(chunk int64) bool {
+	if t.source != nil {
+		return int(chunk)%t.parts == t.index
+	}
+	return int(chunk)%t.width == t.index
 }

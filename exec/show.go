@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -20,6 +21,9 @@ func Show(op Operator, out *Out) error {
 		r.Repeat()
 	}
 	drain := func() error {
+		if b, ok := op.(Burster); ok {
+			b.Due(math.MaxInt64)
+		}
 		d, ok := op.(Drainer)
 		for more := ok; more; {
 			var err error

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -39,6 +40,7 @@ type Task struct {
 	head    *node
 	nodes   []*node
 	tickers []tickNode
+	bursts  []*node // whose operators are Bursters
 	writers []*writer
 	chunk   int64 // of the rows at hand
 	pace    pace
@@ -114,6 +116,11 @@ func (t *Task) move() Progress {
 	if t.tick() {
 		return Worked
 	}
+	for _, n := range t.bursts {
+		if c, ok := n.op.(Burster).Due(t.reached()); ok {
+			t.chunk, n.owes = c, true
+		}
+	}
 	for _, n := range t.nodes { // children stand before their parents
 		if n.owes {
 			n.drain(&t.fail)
@@ -150,6 +157,14 @@ func (t *Task) move() Progress {
 		t.deliver(it)
 	}
 	return Worked
+}
+
+// reached returns the chunk of what the task takes next.
+func (t *Task) reached() int64 {
+	if t.source == nil || t.ended {
+		return math.MaxInt64
+	}
+	return t.feed.reached()
 }
 
 // rows returns how many rows the next step may take.
