@@ -71,7 +71,7 @@ var mutants = []mutant{
 	{"reached-drops-cuts", "a mark that is reached makes a task forget the cuts of its other inputs", "every", 18},
 	{"forget-owed", "what an operator owes is forgotten at a restore (FLINK-19300)", "random", 72},
 	{"forget-lists", "what is left of lists that are taken apart is forgotten", "lines", 12},
-	{"lists-too-early", "what other tasks left of lists comes before the rows that were read before it", "stdlib/op.TestUnnestLater", 0},
+	{"lists-too-early", "what other tasks left of lists comes before the rows that were read before it", "lines", 250},
 	{"forget-signals", "signals that wait for what is owed are forgotten", "random", 135},
 	{"forget-node-watermark", "the watermark of operators is forgotten (FLINK-36663)", "random", 8},
 	{"forget-idle-flag", "the idle flags of inputs are forgotten (FLINK-38454)", "paced", 2},
