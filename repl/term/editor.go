@@ -18,7 +18,8 @@ import (
 // one goroutine, the other methods by any.
 type Editor struct {
 	o       Options
-	in, out *os.File
+	in      *os.File
+	out     *drawn
 	rl      *readline.Instance
 	keys    *keys
 	history *history
@@ -48,12 +49,12 @@ func New(in, out *os.File, o Options) (*Editor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Editor{o: o, in: in, out: out, cooked: cooked, history: openHistory(o.History), interrupts: make(chan struct{}, 1)}
+	e := &Editor{o: o, in: in, out: &drawn{file: out}, cooked: cooked, history: openHistory(o.History), interrupts: make(chan struct{}, 1)}
 	e.keys = newKeys(in, &e.folds, e.clear)
 	e.rl, err = readline.NewEx(&readline.Config{
 		Prompt: o.Prompt, HistoryLimit: mostRecalled, DisableAutoSaveHistory: true, HistorySearchFold: true,
 		InterruptPrompt: "^C", EOFPrompt: "\n", AutoComplete: completer{e}, Painter: painter{},
-		Stdin: e.keys, Stdout: out, Stderr: out,
+		Stdin: e.keys, Stdout: e.out, Stderr: e.out,
 		FuncIsTerminal:      func() bool { return true },
 		FuncGetWidth:        func() int { w, _ := e.Size(); return max(w, 8) },
 		FuncMakeRaw:         e.raw,
@@ -105,7 +106,14 @@ func (e *Editor) Close() error {
 func (e *Editor) End() { e.keys.end() }
 
 // Lost reports whether the terminal is gone or End was called.
-func (e *Editor) Lost() bool { return e.keys.lost.Load() }
+func (e *Editor) Lost() bool {
+	select {
+	case <-e.keys.gone:
+		return true
+	default:
+		return false
+	}
+}
 
 // Read returns the next thing that was typed.
 func (e *Editor) Read() (Input, error) {
@@ -156,10 +164,19 @@ func (e *Editor) line(prompt string) (string, error) {
 	e.rl.SetPrompt(prompt)
 	e.keys.empty.Store(true)
 	e.setReading(true)
-	line, err := e.rl.Readline()
-	e.setReading(false)
-	e.flush()
-	return line, err
+	defer e.flush()
+	defer e.setReading(false)
+	read := make(chan line, 1)
+	go func() {
+		text, err := e.rl.Readline()
+		read <- line{text, err}
+	}()
+	select {
+	case l := <-read:
+		return l.text, l.err
+	case <-e.keys.gone: // the library cannot end a read that waits
+		return "", io.EOF
+	}
 }
 
 func (e *Editor) setReading(on bool) {
@@ -230,7 +247,7 @@ func (e *Editor) Note(text string) { fmt.Fprintln(e, strings.TrimRight(text, "\n
 
 // Size is that of the terminal.
 func (e *Editor) Size() (width, height int) {
-	w, h, err := xterm.GetSize(int(e.out.Fd()))
+	w, h, err := xterm.GetSize(int(e.out.file.Fd()))
 	if err != nil || w <= 0 {
 		return 80, 24
 	}

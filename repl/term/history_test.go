@@ -53,27 +53,3 @@ func TestHistoryIsBounded(t *testing.T) {
 	openHistory(path)
 	require.Equal(t, mostRemembered, len(openHistory(path).last(1<<30)))
 }
-
-func TestKeys(t *testing.T) {
-	var f folds
-	cleared := 0
-	k := &keys{folds: &f, clear: func() { cleared++ }}
-	k.empty.Store(true)
-	take := func(parts ...string) string {
-		k.ready = nil
-		for _, p := range parts {
-			k.take([]byte(p))
-		}
-		return string(k.ready)
-	}
-	require.Equal(t, "abc", take("a\x00b\x1ac\x0c"))
-	require.Equal(t, 1, cleared)
-	k.empty.Store(true)
-	require.Equal(t, "", take("\x1b[3~"))
-	require.Equal(t, "x\x04", take("x\x1b[3~"))
-	require.Equal(t, "\x01\x1bf", take("\x1b", "[1", "~\x1b[1;5", "C"))
-	require.Equal(t, "short x", take("\x1b[200~short\tx\x1b[2", "01~"))
-	text, pasted := f.open(take("a\x1b[200~one\r", "two\x1b[201\x1b[20", "1~b"))
-	require.True(t, pasted)
-	require.Equal(t, "aone\ntwo[201b", text)
-}

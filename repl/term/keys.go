@@ -3,7 +3,7 @@ package term
 import (
 	"bytes"
 	"io"
-	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -12,16 +12,12 @@ import (
 // keys stands between the terminal and the line editor. It takes pastes as one thing, and takes out what the library would
 // do harm with: Ctrl-Z stops the parent process, NUL ends the input, Delete on an empty line ends the session.
 type keys struct {
-	in    *os.File
+	in    io.Reader
 	folds *folds
 	clear func() // Ctrl-L
 	empty atomic.Bool
-	lost  atomic.Bool
-
 	once  sync.Once
-	gone  chan struct{}
-	want  chan struct{}
-	bytes chan []byte
+	gone  chan struct{} // closed when the terminal is gone or the process was told to end
 
 	held   []byte // the beginning of an escape sequence
 	ready  []byte // what has not been read yet
@@ -31,51 +27,31 @@ type keys struct {
 
 const mostPasted = 16 << 20
 
-func newKeys(in *os.File, f *folds, clear func()) *keys {
-	k := &keys{in: in, folds: f, clear: clear, gone: make(chan struct{}), want: make(chan struct{}), bytes: make(chan []byte)}
+func newKeys(in io.Reader, f *folds, clear func()) *keys {
+	k := &keys{in: in, folds: f, clear: clear, gone: make(chan struct{})}
 	k.empty.Store(true)
-	go k.pump()
 	return k
 }
 
-// pump reads from the terminal when it is asked to, and never ahead: while something else runs the keys are not ours.
-func (k *keys) pump() {
-	for range k.want {
+func (k *keys) end() {
+	k.once.Do(func() { close(k.gone) })
+}
+
+// Read implements io.Reader for the library, which asks when it wants the next key of a line and never ahead: while something
+// else runs the keys are not ours.
+func (k *keys) Read(b []byte) (int, error) {
+	// The echo of the last key waits for this core, and the runtime would take it from a read that waits only after 10 ms. Twice,
+	// for now and then the runtime looks first at those who have let others in.
+	runtime.Gosched()
+	runtime.Gosched()
+	for len(k.ready) == 0 {
 		buf := make([]byte, 4096)
 		n, err := k.in.Read(buf)
 		if n == 0 || err != nil {
 			k.end()
-			return
-		}
-		select {
-		case k.bytes <- buf[:n]:
-		case <-k.gone:
-			return
-		}
-	}
-}
-
-func (k *keys) end() {
-	k.once.Do(func() {
-		k.lost.Store(true)
-		close(k.gone)
-	})
-}
-
-// Read implements io.Reader for the library.
-func (k *keys) Read(b []byte) (int, error) {
-	for len(k.ready) == 0 {
-		select {
-		case k.want <- struct{}{}:
-		case <-k.gone:
 			return 0, io.EOF
 		}
-		select {
-		case got := <-k.bytes:
-			k.take(got)
-		case <-k.gone:
-			return 0, io.EOF
-		}
+		k.take(buf[:n])
 	}
 	n := copy(b, k.ready)
 	k.ready = k.ready[n:]
