@@ -12,6 +12,7 @@ import (
 type StageCount struct {
 	ID      string // stable name
 	Source  bool
+	Sink    bool
 	In, Out int64         // rows since the run began; Out those of the main output
 	Waiting int64         // rows in the channels that lead to it, now
 	W       types.Instant // how far event time has come in its slowest task; MinInstant: not known
@@ -42,6 +43,7 @@ func (r *Run) Stages() (out []StageCount) {
 				w = types.MinInstant
 			}
 			add(n.id, n.took.Load(), n.out.gave.Load(), w)
+			out[at[n.id]].Sink = n.sink
 		}
 		for _, in := range t.inputs {
 			out[at[t.head.id]].Waiting += int64(in.ch.Rows())

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/repl/inspect"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -31,6 +33,6 @@ var _ = command(Command{
 			return err
 		}
 		return s.say("checkpoint %s: took %s, state %s, %s in flight, after row %s of the input\n", checkpoint.Label(m.ID, m.Name),
-			span(time.Duration(m.Durable-m.Created)), size(m.StateBytes), plural(m.FlightRows, "row"), count(m.Stats["rows_in"]))
+			view.Span(time.Duration(m.Durable-m.Created)), inspect.Size(m.StateBytes), plural(m.FlightRows, "row"), count(m.Stats["rows_in"]))
 	},
 })

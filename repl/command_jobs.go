@@ -9,6 +9,7 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -44,20 +45,17 @@ func (s *Session) showJob(name string) error {
 	if err := s.say("%s", j.stands()); err != nil {
 		return err
 	}
-	return inspect.PrintStages(s.printer(), j.Stages(), j.weigh().bytes)
+	_, rates := j.rates()
+	return inspect.PrintStages(s.printer(), j.Stages(), rates, j.weigh().bytes)
 }
 
 // stands says how a job stands.
 func (j *sessionJob) stands() string {
 	t, state := j.Totals(), j.State()
-	in, out := j.meter.rates()
-	if state.Over() {
-		secs := max(t.For.Seconds(), 0.001)
-		in, out = float64(t.RowsIn-t.InBefore)/secs, float64(t.RowsOut-t.OutBefore)/secs
-	}
+	rates, _ := j.rates()
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	add("%s in (%s), %s out (%s)", plural(t.RowsIn, "row"), rate(in), count(t.RowsOut), rate(out))
+	add("%s in (%s), %s out (%s)", plural(t.RowsIn, "row"), inspect.Rate(rates.In), count(t.RowsOut), inspect.Rate(rates.Out))
 	if w := watermarkOf(t, state); w != "" {
 		lines[0] += ", " + w
 	}
@@ -72,7 +70,7 @@ func (j *sessionJob) stands() string {
 	case t.Checkpoint == 0:
 		add("no checkpoint yet")
 	default:
-		add("checkpoint %d, %s ago, state %s, in %s", t.Checkpoint, span(time.Since(time.Unix(0, t.Checkpointed))), size(t.StateBytes), j.Folder())
+		add("checkpoint %d, %s ago, state %s, in %s", t.Checkpoint, view.Span(time.Since(time.Unix(0, t.Checkpointed))), inspect.Size(t.StateBytes), j.Folder())
 	}
 	if state == job.Failed {
 		add("%s", strings.ReplaceAll(j.Err().Error(), "\n", "\n   "))
@@ -82,9 +80,9 @@ func (j *sessionJob) stands() string {
 
 func ranFor(t job.Totals, s job.State) string {
 	if s.Over() {
-		return "after " + span(t.For)
+		return "after " + view.Span(t.For)
 	}
-	return "for " + span(t.For)
+	return "for " + view.Span(t.For)
 }
 
 // watermarkOf says where event time stands, "" if nothing is to be said.
@@ -94,7 +92,7 @@ func watermarkOf(t job.Totals, s job.State) string {
 	}
 	out := "watermark " + instant(t.Watermark)
 	if lag := time.Since(time.Unix(0, t.Watermark)); t.BytesTotal < 0 && !s.Over() && lag > 0 {
-		out += fmt.Sprintf(" (lag %s)", span(lag))
+		out += fmt.Sprintf(" (lag %s)", view.Span(lag))
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -214,7 +215,7 @@ func (r *restoring) tell(s *Session) error {
 		of = " of " + shown(r.folder.Dir)
 	}
 	fmt.Fprintf(&b, "checkpoint %s%s, taken %s ago after row %s of the input, and the script:\n", checkpoint.Label(r.info.ID, r.info.Name), of,
-		span(time.Since(time.Unix(0, r.m.Durable))), count(r.m.Stats["rows_in"]))
+		view.Span(time.Since(time.Unix(0, r.m.Durable))), count(r.m.Stats["rows_in"]))
 	places := map[string]string{}
 	for _, p := range planner.SourcePositions(r.m, r.folder.Read, s.lib) {
 		if p.Err == nil && p.Text != "" {
@@ -235,9 +236,9 @@ func (r *restoring) tell(s *Session) error {
 
 // fate says what becomes of what is kept.
 func (r *restoring) fate(f exec.Fit, places map[string]string) string {
-	kept := "state of " + size(f.Bytes)
+	kept := "state of " + inspect.Size(f.Bytes)
 	if f.Rows > 0 {
-		kept = fmt.Sprintf("state of %s, %s,", plural(f.Rows, "row"), size(f.Bytes))
+		kept = fmt.Sprintf("state of %s, %s,", plural(f.Rows, "row"), inspect.Size(f.Bytes))
 	}
 	switch {
 	case f.Fate == exec.Unfit && f.Edge:

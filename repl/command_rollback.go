@@ -10,6 +10,7 @@ import (
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -57,7 +58,7 @@ var _ = command(Command{
 		if a.Has("--pause") {
 			stands = "it stands still; .resume lets it go on"
 		}
-		return s.say("%s is at checkpoint %d, %s in flight put back; that took %s; %s\n", j, done.To.ID, plural(done.Flight, "row"), span(done.Took), stands)
+		return s.say("%s is at checkpoint %d, %s in flight put back; that took %s; %s\n", j, done.To.ID, plural(done.Flight, "row"), view.Span(done.Took), stands)
 	},
 })
 
@@ -76,7 +77,7 @@ func tellPlan(s *Session, j *sessionJob, p *job.Plan) error {
 	if p.To.ID > p.Head {
 		way = "forward"
 	}
-	fmt.Fprintf(&b, "%s goes %s to checkpoint %s, taken %s ago:\n", j, way, checkpoint.Label(p.To.ID, p.To.Name), span(p.Age))
+	fmt.Fprintf(&b, "%s goes %s to checkpoint %s, taken %s ago:\n", j, way, checkpoint.Label(p.To.ID, p.To.Name), view.Span(p.Age))
 	switch {
 	case p.Rows > 0:
 		fmt.Fprintf(&b, "  the input is read again from row %s on: %s\n", count(p.To.Stats["rows_in"]), plural(p.Rows, "row"))
@@ -93,7 +94,7 @@ func tellPlan(s *Session, j *sessionJob, p *job.Plan) error {
 	}
 	for _, x := range p.States {
 		if x.From != x.To && !strings.HasSuffix(x.Stage, "/source") && !strings.HasSuffix(x.Stage, "/sink") {
-			fmt.Fprintf(&b, "  state of %s: %s instead of %s\n", x.Stage, size(x.To), size(x.From))
+			fmt.Fprintf(&b, "  state of %s: %s instead of %s\n", x.Stage, inspect.Size(x.To), inspect.Size(x.From))
 		}
 	}
 	for _, o := range p.Outputs {

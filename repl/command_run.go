@@ -13,6 +13,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -108,7 +109,7 @@ func (j *sessionJob) begins() string {
 			named = " " + m.Name
 		}
 		from = fmt.Sprintf("goes on from checkpoint %d%s, %s old: after row %s of the input, %s in flight put back", m.ID, named,
-			span(time.Since(time.Unix(0, m.Durable))), count(m.Stats["rows_in"]), plural(m.FlightRows, "row"))
+			view.Span(time.Since(time.Unix(0, m.Durable))), count(m.Stats["rows_in"]), plural(m.FlightRows, "row"))
 	}
 	keeps := "; it takes no checkpoints: " + j.Why()
 	if dir := j.Folder(); dir != "" {

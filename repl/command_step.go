@@ -12,6 +12,7 @@ import (
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -142,7 +143,7 @@ func (t *stepper) ends(err error) error {
 			return fmt.Errorf("interrupted after %s; %s is still paused", plural(int64(t.steps), "step"), t.j)
 		default:
 		}
-		return fmt.Errorf("nothing has come to %s in %s; .watermark says what its sources wait for", t.p.ID, span(stepPatience))
+		return fmt.Errorf("nothing has come to %s in %s; .watermark says what its sources wait for", t.p.ID, view.Span(stepPatience))
 	}
 	return err
 }
@@ -256,7 +257,7 @@ func (t *stepper) state() (*inspect.State, string) {
 	}
 	live, err := t.j.Live(t.p, mostLooked)
 	if errors.Is(err, exec.ErrTooLarge) {
-		return nil, fmt.Sprintf("the state of %s is larger than %s and is not compared; .checkpoint and .diff compare it", t.p.ID, size(mostLooked))
+		return nil, fmt.Sprintf("the state of %s is larger than %s and is not compared; .checkpoint and .diff compare it", t.p.ID, inspect.Size(mostLooked))
 	}
 	if err != nil {
 		return nil, ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 var _ = command(Command{
@@ -62,9 +63,9 @@ func describeSplit(x exec.SplitState) string {
 	if x.High == types.MinInstant {
 		out += "no row yet"
 	} else {
-		out += fmt.Sprintf("watermark %s (latest event %s, lag %s)", instant(x.Watermark()), instant(x.High), span(time.Duration(x.Lag)))
+		out += fmt.Sprintf("watermark %s (latest event %s, lag %s)", instant(x.Watermark()), instant(x.High), view.Span(time.Duration(x.Lag)))
 		if quiet := time.Since(time.Unix(0, x.Since)); quiet > 2*time.Second {
-			out += fmt.Sprintf(", has not moved for %s", span(quiet))
+			out += fmt.Sprintf(", has not moved for %s", view.Span(quiet))
 		}
 	}
 	switch {
@@ -107,15 +108,15 @@ func (j *sessionJob) holds(now time.Time) string {
 	} else {
 		out = fmt.Sprintf("%s holds event time back at %s: its latest event is of %s", name, instant(worst.Watermark()), instant(worst.High))
 		if end, size := j.nextEnd(worst.Watermark()); end > 0 {
-			out += fmt.Sprintf("\nthe window of %s that is open comes out when an event of %s or later is read", span(time.Duration(size)), instant(end+worst.Lag))
+			out += fmt.Sprintf("\nthe window of %s that is open comes out when an event of %s or later is read", view.Span(time.Duration(size)), instant(end+worst.Lag))
 			if worst.Lag > 0 {
-				out += fmt.Sprintf(" (its end, and `lag %s`)", span(time.Duration(worst.Lag)))
+				out += fmt.Sprintf(" (its end, and `lag %s`)", view.Span(time.Duration(worst.Lag)))
 			}
 		}
 	}
 	switch {
 	case worst.IdleAfter > 0:
-		out += fmt.Sprintf("\nit counts as idle after %s without rows", span(time.Duration(worst.IdleAfter)))
+		out += fmt.Sprintf("\nit counts as idle after %s without rows", view.Span(time.Duration(worst.IdleAfter)))
 	case len(splits) > 1:
 		out += "\n`idle 30s` behind the `time` of the source lets the others go on without it"
 	default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/repl/inspect"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 // mostEarlier bounds how many folders are looked into when a session begins.
@@ -22,7 +23,7 @@ func Earlier() string {
 			continue
 		}
 		if i, m, err := f.Get(""); err == nil && !i.Finished && !i.Abandoned && !f.Held() {
-			out += fmt.Sprintf("  %s, %s ago: .load %s, then .run %s\n", filepath.Base(dir), span(time.Since(time.Unix(0, m.Durable))), dir, filepath.Base(dir))
+			out += fmt.Sprintf("  %s, %s ago: .load %s, then .run %s\n", filepath.Base(dir), view.Span(time.Since(time.Unix(0, m.Durable))), dir, filepath.Base(dir))
 		}
 		f.Close()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 // sessionJob is a job of the session. It keeps its number when it is run again under the same name.
@@ -227,7 +228,7 @@ func (s *Session) attend(j *sessionJob) {
 	defer tick.Stop()
 	for {
 		t := j.Totals()
-		j.meter.take(t)
+		j.meter.take(sampleOf(time.Now(), t, j.Stages()))
 		select {
 		case <-tick.C:
 			if text := j.silent.look(j, t, time.Now()); text != "" {
@@ -263,7 +264,7 @@ func (j *sessionJob) ending() string {
 		}
 		return fmt.Sprintf("%s has failed: %v\n%s", j, j.Err(), what)
 	case job.Finished:
-		return fmt.Sprintf("%s has finished in %s: %s in, %s out", j, span(t.For), plural(t.RowsIn, "row"), count(t.RowsOut))
+		return fmt.Sprintf("%s has finished in %s: %s in, %s out", j, view.Span(t.For), plural(t.RowsIn, "row"), count(t.RowsOut))
 	case job.Stopped:
 		return fmt.Sprintf("%s is stopped", j)
 	}
@@ -291,7 +292,7 @@ func (s *Session) Close() error {
 					errs[i] = fmt.Errorf("%s: %w", j, err)
 				}
 			case <-time.After(stopTime):
-				errs[i] = fmt.Errorf("%s has not stopped within %s and is left behind%s", j, span(stopTime), j.goesOn())
+				errs[i] = fmt.Errorf("%s has not stopped within %s and is left behind%s", j, view.Span(stopTime), j.goesOn())
 			}
 		}()
 	}

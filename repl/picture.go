@@ -8,6 +8,8 @@ import (
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/planner"
+	"github.com/ebb-lang/ebb/repl/inspect"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 // picture is a plan with what is known of the job that runs it.
@@ -38,22 +40,22 @@ func (s *Session) picture(a *Args) (*picture, error) {
 	}
 	p := &picture{plan: c, title: j.String(), text: j.Text()}
 	t := j.Totals()
-	in, out := j.meter.rates()
+	rates, byStage := j.rates()
 	fact := func(name, format string, args ...any) {
 		p.facts = append(p.facts, [2]string{name, fmt.Sprintf(format, args...)})
 	}
-	fact("state", "%s, for %s", j.State(), span(t.For))
+	fact("state", "%s, for %s", j.State(), view.Span(t.For))
 	if err := j.Err(); err != nil {
 		fact("error", "%v", err)
 	}
-	fact("in", "%s, %s", plural(t.RowsIn, "row"), rate(in))
-	fact("out", "%s, %s", plural(t.RowsOut, "row"), rate(out))
+	fact("in", "%s, %s", plural(t.RowsIn, "row"), inspect.Rate(rates.In))
+	fact("out", "%s, %s", plural(t.RowsOut, "row"), inspect.Rate(rates.Out))
 	fact("in flight", "%s", plural(t.FlightRows, "row"))
 	fact("late", "%s, %s dropped", plural(t.Late, "row"), count(t.LateDropped))
 	fact("errors", "%s", count(t.Errors))
 	fact("watermark", "%s", instant(t.Watermark))
 	if t.Checkpoint != 0 {
-		fact("checkpoint", "%d, %s ago, state %s, in %s", t.Checkpoint, span(time.Since(time.Unix(0, t.Checkpointed))), size(t.StateBytes), j.Folder())
+		fact("checkpoint", "%d, %s ago, state %s, in %s", t.Checkpoint, view.Span(time.Since(time.Unix(0, t.Checkpointed))), inspect.Size(t.StateBytes), j.Folder())
 	}
 	fact("drawn", "%s", time.Now().UTC().Format("2006-01-02 15:04:05 MST"))
 	counts := map[string]exec.StageCount{}
@@ -63,10 +65,14 @@ func (s *Session) picture(a *Args) (*picture, error) {
 	state := j.weigh()
 	p.notes = func(stage string) (out []string) {
 		if c, ok := counts[stage]; ok {
-			line := fmt.Sprintf("%s in, %s out", plural(c.In, "row"), count(c.Out))
-			if c.Source {
-				line = plural(c.Out, "row") + " out"
+			var ways []string
+			if !c.Source {
+				ways = append(ways, fmt.Sprintf("%s in (%s)", plural(c.In, "row"), inspect.Rate(byStage[stage].In)))
 			}
+			if !c.Sink {
+				ways = append(ways, fmt.Sprintf("%s out (%s)", plural(c.Out, "row"), inspect.Rate(byStage[stage].Out)))
+			}
+			line := strings.Join(ways, ", ")
 			if c.W != types.MinInstant && c.W != types.MaxInstant {
 				line += ", watermark " + instant(c.W)
 			}
@@ -80,7 +86,7 @@ func (s *Session) picture(a *Args) (*picture, error) {
 			if state.saved > 0 {
 				of = fmt.Sprintf(" (checkpoint %d)", state.saved)
 			}
-			out = append(out, "state: "+size(n)+of)
+			out = append(out, "state: "+inspect.Size(n)+of)
 		}
 		return out
 	}

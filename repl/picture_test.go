@@ -42,7 +42,7 @@ func TestPictures(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(page), "18,400 rows")
 	require.Contains(t, string(page), "finished")
-	require.Regexp(t, `18,400 rows in, [0-9,]+ out`, string(page)) // of the aggregate, or what stands before it
-	require.Contains(t, string(page), "18,400 rows out")           // of the source
+	require.Regexp(t, `18,400 rows in \([0-9.]+[kM]/s\), [0-9,]+ rows out \([0-9.]+[kM]?/s\)`, string(page)) // of the aggregate, or what stands before it
+	require.Regexp(t, `18,400 rows out \([0-9.]+[kM]/s\)`, string(page))                                     // of the source
 	require.NoError(t, s.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/repl/job"
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 // silence notices a job with windows that emits nothing for twice its largest window, though it has read rows. It says so
@@ -40,5 +41,5 @@ func (s *silence) look(j *sessionJob, t job.Totals, now time.Time) string {
 		return ""
 	}
 	s.told = true
-	return fmt.Sprintf("%s has emitted nothing for %s, with windows of %s\n%s", j, span(quiet), span(time.Duration(longest)), why)
+	return fmt.Sprintf("%s has emitted nothing for %s, with windows of %s\n%s", j, view.Span(quiet), view.Span(time.Duration(longest)), why)
 }

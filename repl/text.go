@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -25,61 +24,6 @@ func plural(n int64, what string) string {
 		return "1 " + what
 	}
 	return count(n) + " " + what + "s"
-}
-
-// rate prints how many of something come a second: 0/s, 12.3/s, 45.6k/s.
-func rate(r float64) string {
-	unit := ""
-	for _, u := range []string{"k", "M", "G"} {
-		if r < 999.5 {
-			break
-		}
-		r, unit = r/1000, u
-	}
-	switch {
-	case r == 0:
-		return "0/s"
-	case r < 99.95:
-		return strconv.FormatFloat(r, 'f', 1, 64) + unit + "/s"
-	}
-	return strconv.FormatFloat(r, 'f', 0, 64) + unit + "/s"
-}
-
-// size prints bytes: 999 B, 12.3 KiB.
-func size(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, unit := float64(n)/1024, "KiB"
-	for _, u := range []string{"MiB", "GiB", "TiB"} {
-		if f < 1000 {
-			break
-		}
-		f, unit = f/1024, u
-	}
-	if f < 100 {
-		return fmt.Sprintf("%.1f %s", f, unit)
-	}
-	return fmt.Sprintf("%.0f %s", f, unit)
-}
-
-// span prints a duration with two parts at most: 850ms, 4.5s, 3m12s, 5h7m, 12d3h.
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + span(-d)
-	case d < time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
 // instant prints an event time.

@@ -3,6 +3,8 @@ package repl
 import (
 	"fmt"
 	"time"
+
+	"github.com/ebb-lang/ebb/repl/view"
 )
 
 // wait does something to a job that may take long. Ctrl-C and the end of patience give the waiting up, not the work.
@@ -19,6 +21,6 @@ func (s *Session) wait(j *sessionJob, f func() error) error {
 		return fmt.Errorf("%s is still at it; .jobs shows how it stands", j)
 	case <-patience.C:
 		j.expected.Store(false)
-		return fmt.Errorf("%s is not done after %s; it goes on in the background, .jobs shows how it stands", j, span(stopTime))
+		return fmt.Errorf("%s is not done after %s; it goes on in the background, .jobs shows how it stands", j, view.Span(stopTime))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -115,6 +116,24 @@ func Size(n int64) string {
 		}
 	}
 	return ""
+}
+
+// Rate prints how many of something come a second: 0/s, 12.3/s, 45.6k/s.
+func Rate(r float64) string {
+	unit := ""
+	for _, u := range []string{"k", "M", "G"} {
+		if r < 999.5 {
+			break
+		}
+		r, unit = r/1000, u
+	}
+	switch {
+	case r == 0:
+		return "0/s"
+	case r < 99.95:
+		return strconv.FormatFloat(r, 'f', 1, 64) + unit + "/s"
+	}
+	return strconv.FormatFloat(r, 'f', 0, 64) + unit + "/s"
 }
 
 // Span prints a duration in nanoseconds with three digits or so.

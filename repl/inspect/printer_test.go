@@ -66,9 +66,9 @@ func TestNumbersBelowNames(t *testing.T) {
 	print := func(width int) string {
 		var out bytes.Buffer
 		p := &Printer{Format: "table", Out: &out, Width: width}
-		require.NoError(t, PrintStages(p, []exec.StageCount{{ID: "hot/aggregate", In: 7, Out: 3, Waiting: 5, W: types.MinInstant}}, nil))
+		require.NoError(t, PrintStages(p, []exec.StageCount{{ID: "hot/aggregate", In: 7, Out: 3, Waiting: 5, W: types.MinInstant}}, map[string]Rates{"hot/aggregate": {In: 70, Out: 30}}, nil))
 		return out.String()
 	}
-	require.Contains(t, print(0), "\nhot/aggregate        7         3          5 ")
+	require.Contains(t, print(0), "\nhot/aggregate        7         3          5  70.0/s  30.0/s ")
 	require.Regexp(t, `\n\S+ +7 +3 +5 `, print(40))
 }

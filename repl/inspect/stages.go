@@ -5,22 +5,32 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-var stageFields = []field{{"stage", types.String, nil}, {"rows_in", types.Int, orNothing}, {"rows_out", types.Int, nil}, {"in_flight", types.Int, orNothing},
-	{"state", types.Int, humanBytes}, {"watermark", types.Time, func(v any) string { return watermark(v.(int64)) }}}
+var (
+	humanRate   = func(v any) string { return Rate(v.(float64)) }
+	stageFields = []field{{"stage", types.String, nil}, {"rows_in", types.Int, orNothing}, {"rows_out", types.Int, orNothing}, {"in_flight", types.Int, orNothing},
+		{"in/s", types.Float, humanRate}, {"out/s", types.Float, humanRate}, {"state", types.Int, humanBytes},
+		{"watermark", types.Time, func(v any) string { return watermark(v.(int64)) }}}
+)
 
-// PrintStages prints how the stages of a run stand, a line each. State is in bytes, by stage.
-func PrintStages(p *Printer, stages []exec.StageCount, state map[string]int64) error {
+// Rates are rows a second.
+type Rates struct{ In, Out float64 }
+
+// PrintStages prints how the stages of a run stand, a line each. Rates, and state in bytes, are by stage.
+func PrintStages(p *Printer, stages []exec.StageCount, rates map[string]Rates, state map[string]int64) error {
 	var rows [][]any
 	for _, s := range stages {
-		row := []any{s.ID, s.In, s.Out, s.Waiting, nil, nil}
+		row := []any{s.ID, s.In, s.Out, s.Waiting, rates[s.ID].In, rates[s.ID].Out, nil, nil}
 		if s.Source {
-			row[1], row[3] = nil, nil
+			row[1], row[3], row[4] = nil, nil, nil
+		}
+		if s.Sink {
+			row[2], row[5] = nil, nil
 		}
 		if n := state[s.ID]; n > 0 {
-			row[4] = n
+			row[6] = n
 		}
 		if s.W != types.MinInstant {
-			row[5] = s.W
+			row[7] = s.W
 		}
 		rows = append(rows, row)
 	}

@@ -71,6 +71,7 @@ type life struct {
 	env      *exec.Env
 	cancel   context.CancelFunc
 	started  time.Time
+	ended    time.Time // zero while it runs; held by mu of the job
 }
 
 // mostTaken is how many manifests are remembered for those who asked for a checkpoint.
@@ -188,6 +189,7 @@ func (j *Job) watch(r *life) {
 // end makes a job one that does not run. mu is held.
 func (j *Job) end(r *life, err error) {
 	r.cancel()
+	r.ended = time.Now()
 	if e := r.launched.Close(); err == nil && e != nil {
 		err = &exec.OutputError{Err: e}
 	}

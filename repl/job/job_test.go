@@ -58,6 +58,9 @@ func TestJobRunsAndStops(t *testing.T) {
 		require.Equal(t, Running, j.State())
 	}
 	require.NoError(t, j.Stop())
+	took := j.Totals().For
+	time.Sleep(time.Millisecond)
+	require.Equal(t, took, j.Totals().For)
 	require.Equal(t, Stopped, j.State())
 	require.ErrorContains(t, j.Stop(), "stopped already")
 	_, err = j.Checkpoint("")

@@ -19,7 +19,7 @@ type Totals struct {
 	FlightRows                int64         // now
 	Checkpoint                checkpoint.ID // the last one, or the one that the run went on from; 0: none yet
 	Checkpointed              int64         // when, nanoseconds since 1970 UTC
-	For                       time.Duration // since the run began
+	For                       time.Duration // that the run has taken so far, or did take
 }
 
 // Totals returns how much the job has done.
@@ -28,13 +28,15 @@ func (j *Job) Totals() Totals {
 	s := r.env.Stats
 	t := Totals{RowsIn: s.RowsIn.Load(), RowsOut: s.RowsOut.Load(), InBefore: s.InBefore.Load(), OutBefore: s.OutBefore.Load(),
 		BytesIn: s.BytesIn.Load(), BytesTotal: s.BytesTotal.Load(), Late: s.Late.Load(), LateDropped: s.LateDropped.Load(), Errors: s.Errors.Load(),
-		Watermark: s.Watermark.Load(), FlightRows: r.exec.InFlight(), Checkpoint: checkpoint.ID(s.Checkpoint.Load()), Checkpointed: s.Checkpointed.Load(),
-		For: time.Since(r.started)}
+		Watermark: s.Watermark.Load(), FlightRows: r.exec.InFlight(), Checkpoint: checkpoint.ID(s.Checkpoint.Load()), Checkpointed: s.Checkpointed.Load()}
 	if s.SizeUnknown.Load() || s.Unbounded.Load() {
 		t.BytesTotal = -1
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if t.For = r.ended.Sub(r.started); r.ended.IsZero() {
+		t.For = time.Since(r.started)
+	}
 	m := r.launched.From
 	if n := len(j.taken); n > 0 {
 		m = j.taken[n-1]
