@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -73,4 +74,14 @@ func present(list []Info) string {
 		ids = append(ids, s)
 	}
 	return "there are " + strings.Join(ids, ", ")
+}
+
+// CutPath takes PATH#ID apart, a checkpoint in the folder of a job; without #ID it is the newest. other is false if the text
+// names a checkpoint in the folder of whoever asks.
+func CutPath(text string) (dir, id string, other bool) {
+	dir, id, named := strings.Cut(text, "#")
+	if !named && !strings.ContainsRune(text, filepath.Separator) && !strings.HasPrefix(text, ".") {
+		return "", "", false
+	}
+	return filepath.Clean(dir), id, true
 }

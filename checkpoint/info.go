@@ -22,6 +22,7 @@ type Info struct {
 	Abandoned bool // not on the way to the head: a rollback or a fresh start left it behind
 	Committed bool // every sink has committed
 	Finished  bool // the run was over with it
+	Foreign   bool // of the job that this one was forked from, and so are its outputs; it goes when this one has published its first
 
 	StateBytes, FlightBytes, FlightRows int64
 }

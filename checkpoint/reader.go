@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
+	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // Folder reads a folder: it takes no lock, so it works while a job runs, and reads what it can of a damaged folder.
@@ -230,7 +231,7 @@ func (f *Folder) extent(d *Damage, all []*segment) int64 {
 }
 
 // Fork makes the checkpoint id of folder from the head of folder to, which must not hold one yet, by second names for its
-// segments, or copies where the system has no such. The new folder stands by itself.
+// segments, or copies where the system has no such. The new folder stands by itself; the checkpoint is Info.Foreign in it.
 func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 	f, err := OpenReader(x, from)
 	if err != nil {
@@ -249,7 +250,7 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 			return fmt.Errorf("%s is there already and not empty; choose another folder: %w", to, err)
 		}
 	}
-	s.removeAll(part)
+	Remove(x, part)
 	if err := x.MkdirAll(part); err != nil {
 		return fmt.Errorf("making the checkpoint folder: %w", err)
 	}
@@ -270,6 +271,7 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 func (f *Folder) fork(s *Store, id ID, m *Manifest) error {
 	e := newEntry(m, f.found.entries[id].manifest)
 	e.info = f.found.entries[id].info
+	e.info.Foreign, e.info.Finished = !fault.On("own-foreign"), false
 	from := e.manifest.Segment // of the manifest; a copy goes to the new segment
 	for _, n := range append([]uint64{from}, e.needs...) {
 		if err := share(f.fs, f.blocks.path(n), s.blocks.path(n)); err != nil {

@@ -33,6 +33,7 @@ type catalogEntry struct {
 	Committed bool   `cbor:"3,keyasint,omitempty"`
 	Finished  bool   `cbor:"4,keyasint,omitempty"`
 	Offset    int64  `cbor:"5,keyasint"` // of the copy
+	Foreign   bool   `cbor:"6,keyasint,omitempty"`
 }
 
 // segmentExtent says how much of a segment is durable.

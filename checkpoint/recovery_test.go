@@ -19,7 +19,7 @@ func line(i Info) string {
 	for _, f := range []struct {
 		set  bool
 		word string
-	}{{i.Head, "head"}, {i.Abandoned, "abandoned"}, {i.Committed, "committed"}, {i.Finished, "finished"}} {
+	}{{i.Head, "head"}, {i.Abandoned, "abandoned"}, {i.Committed, "committed"}, {i.Finished, "finished"}, {i.Foreign, "foreign"}} {
 		if f.set {
 			s += " " + f.word
 		}

@@ -103,7 +103,8 @@ func (s *state) prune() {
 // ids returns the checkpoints in order.
 func (s *state) ids() []ID { return slices.Sorted(maps.Keys(s.entries)) }
 
-// excess returns the checkpoints that are to be dropped when only so many of a branch are kept.
+// excess returns the checkpoints that are to be dropped when only so many of a branch are kept. Those of another job go as
+// soon as there is one of this job.
 func (s *state) excess(keep int, pinned []ID) []ID {
 	run := s.branches[s.branch].Run
 	kept := map[uint64]int{} // by branch; all branches of earlier runs are one
@@ -112,6 +113,12 @@ func (s *state) excess(keep int, pinned []ID) []ID {
 	slices.Reverse(ids)
 	for _, id := range ids {
 		e := s.entries[id]
+		if e.info.Foreign {
+			if id != s.head && !fault.On("keep-foreign") {
+				out = append(out, id)
+			}
+			continue
+		}
 		b := e.info.Branch
 		if s.branches[b].Run < run {
 			b = 0
@@ -256,7 +263,7 @@ func (s *state) catalog(copies map[ID]int64) catalogRecord {
 	}
 	for _, id := range s.ids() {
 		i := s.entries[id].info
-		c.Entries = append(c.Entries, catalogEntry{ID: id, Name: i.Name, Committed: i.Committed, Finished: i.Finished, Offset: copies[id]})
+		c.Entries = append(c.Entries, catalogEntry{ID: id, Name: i.Name, Committed: i.Committed, Finished: i.Finished, Foreign: i.Foreign, Offset: copies[id]})
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.extents)) {
 		c.Segments = append(c.Segments, segmentExtent{Segment: n, End: s.extents[n]})
@@ -284,7 +291,7 @@ func (s *state) reset(c catalogRecord, manifest func(off int64, id ID) *entry) {
 				continue
 			}
 		}
-		e.info.Name, e.info.Committed, e.info.Finished = x.Name, x.Committed, x.Finished
+		e.info.Name, e.info.Committed, e.info.Finished, e.info.Foreign = x.Name, x.Committed, x.Finished, x.Foreign
 		s.entries[x.ID] = e
 	}
 }

@@ -85,14 +85,7 @@ func (o *Options) defaults() {
 		o.RoomBytes = 1 << 20
 	}
 	if o.Together == nil {
-		o.Together = func(fs []func()) {
-			var wg sync.WaitGroup
-			for _, f := range fs[1:] {
-				wg.Go(f)
-			}
-			fs[0]()
-			wg.Wait()
-		}
+		o.Together = disk.Together
 	}
 }
 

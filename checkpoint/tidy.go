@@ -217,7 +217,7 @@ func (s *Store) collect(all bool) {
 	}
 	slices.Sort(cut)
 	for _, n := range cut {
-		s.removeAll(s.aside(n))
+		Remove(s.fs, s.aside(n))
 		if _, err := s.fs.Stat(s.aside(n)); err != nil {
 			delete(s.cut, n)
 		}
@@ -240,20 +240,24 @@ func (s *Store) remove(id uint64) {
 	}
 }
 
-func (s *Store) removeAll(dir string) {
-	entries, err := s.fs.ReadDir(dir)
+// Remove removes a folder that nobody holds, with all that is in it.
+func Remove(fs disk.FS, dir string) error {
+	entries, err := fs.ReadDir(dir)
 	if err != nil {
-		return
+		return err
 	}
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		if e.IsDir() {
-			s.removeAll(name)
+			err = Remove(fs, name)
 		} else {
-			s.fs.Remove(name)
+			err = fs.Remove(name)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	s.fs.Remove(dir)
+	return fs.Remove(dir)
 }
 
 // room makes zeros ahead, for several checkpoints of the size of the last one. For large ones it is not worth it: they

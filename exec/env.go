@@ -24,6 +24,8 @@ type Env struct {
 	Chunk int64
 	// StepRows, if not nil, says how many rows a step takes instead of what a millisecond allows. Tests make it small.
 	StepRows func() int
+	// Together runs functions at the same time and returns when all have returned. The simulator runs them one after another.
+	Together func(fs []func())
 	// Watch, if not nil, is told what channels carry: for the simulator.
 	Watch Watch
 }
@@ -37,7 +39,7 @@ type (
 // OS returns the environment of the machine.
 func OS() *Env {
 	return &Env{Now: func() int64 { return time.Now().UnixNano() }, FS: disk.OS{}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Splits: &Splits{}, Stats: &Stats{}}
+		Splits: &Splits{}, Stats: &Stats{}, Together: disk.Together}
 }
 
 // ReadOnly returns an environment that looks at the files of e and changes none, also those that a run writes.

@@ -33,7 +33,8 @@ func (c *Compiled) Fits(m *checkpoint.Manifest, lib *stdlib.Catalog, env *exec.E
 	if m.Width > 1 || m.Spread {
 		own.spreadOut(lib, look)
 	}
-	x := &exec.Restore{Manifest: m, Drop: o.drop(), NewOutputs: o.NewOutputs}
+	_, _, other := checkpoint.CutPath(o.From)
+	x := &exec.Restore{Manifest: m, Drop: o.drop(), NewOutputs: other}
 	if err := unknownDrop(x); err != nil {
 		return nil, err
 	}

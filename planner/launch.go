@@ -18,9 +18,8 @@ import (
 type Launch struct {
 	Dir          string   // of the checkpoints; "": what the script sets, else .ebb/NAME
 	Fresh        bool     // abandon the checkpoints that are there
-	From         string   // ID, name, -N of a checkpoint to go on from; "": the newest
+	From         string   // ID, name, -N of a checkpoint to go on from; "": the newest; PATH, PATH#ID: one of another job, which the run is a fork of
 	AllowDropped []string // stages whose state may be dropped
-	NewOutputs   bool     // the outputs are others than those of the checkpoint, and begin empty
 	Mode         string   // "": what the script sets
 	Interval     int64    // nanoseconds; 0: what the script sets
 	Engine       string   // version
@@ -53,6 +52,7 @@ type Launched struct {
 	lib    *stdlib.Catalog
 	o      Launch
 	policy checkpoint.Policy
+	forked bool // the folder was made for it
 
 	mu    sync.Mutex
 	store *checkpoint.Store
@@ -148,10 +148,19 @@ func (c *Compiled) Launch(name, text string, lib *stdlib.Catalog, env *exec.Env,
 		return l, nil
 	}
 	so := c.storeOptions(env, o)
+	if dir, id, other := checkpoint.CutPath(o.From); other && sameFolder(dir, l.Dir) {
+		if o.From = id; id == "" {
+			o.From = "-0"
+		}
+	} else if other {
+		if o.From, err = l.fork(dir, id, lib, env, so); err != nil {
+			return nil, err
+		}
+	}
 	first := checkpoint.ID(1)
 	if _, err := env.FS.Stat(l.Dir); err == nil {
 		if first, err = l.open(c, lib, env, o, so); err != nil {
-			return nil, errors.Join(err, l.Close())
+			return nil, errors.Join(err, l.Discard(env))
 		}
 	} else if o.From != "" {
 		return nil, &RefusedError{fmt.Sprintf("there is no checkpoint %s: %s does not exist", o.From, l.Dir)}
@@ -227,7 +236,6 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 		}
 	default:
 		l.goOn(m, rec.Info, env)
-		l.Setup.From.NewOutputs = o.NewOutputs
 		if err := unknownDrop(l.Setup.From); err != nil {
 			return 0, err
 		}
@@ -241,7 +249,7 @@ func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.
 	if m.Width > 1 || m.Spread {
 		l.script.spreadOut(l.lib, env)
 	}
-	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Drop: l.o.drop()}
+	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Drop: l.o.drop(), NewOutputs: info.Foreign}
 }
 
 // drop is AllowDropped as exec takes it.

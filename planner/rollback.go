@@ -46,6 +46,9 @@ func prepareRollback(s *checkpoint.Store, m *checkpoint.Manifest, lib *stdlib.Ca
 	refused := func(format string, args ...any) error {
 		return &RefusedError{fmt.Sprintf("cannot go to checkpoint %d: ", m.ID) + fmt.Sprintf(format, args...)}
 	}
+	if infoOf(s, m.ID).Foreign {
+		return refused("%s", notOurs)
+	}
 	back, known := s.AsidesOf(m.ID)
 	if !known {
 		return refused("a fresh start lies between, which has replaced the outputs")

@@ -28,20 +28,19 @@ func (l *Launched) PlanRollback(id checkpoint.ID, env *exec.Env) (*RolledBack, e
 	if err != nil {
 		return nil, refused("%v", err)
 	}
-	m.Refs(func(r checkpoint.Ref) {
-		if err == nil {
-			_, err = s.Read(r)
-		}
-	})
-	if err != nil {
+	if err := readable(m, s.Read); err != nil {
 		return nil, refused("%v", err)
+	}
+	foreign := infoOf(s, id).Foreign
+	if foreign && s.Head() != id {
+		return nil, refused("%s", notOurs)
 	}
 	look := env.ReadOnly()
 	c := *l.script.Compiled
 	if m.Width > 1 || m.Spread {
 		c.spreadOut(l.lib, look)
 	}
-	if list := (&exec.Restore{Manifest: m, Drop: l.o.drop()}).Misfits(c.Graph(l.lib, look)); len(list) > 0 {
+	if list := (&exec.Restore{Manifest: m, Drop: l.o.drop(), NewOutputs: foreign}).Misfits(c.Graph(l.lib, look)); len(list) > 0 {
 		what := ""
 		for _, x := range list {
 			what += fmt.Sprintf("\n  %s", x)
@@ -49,6 +48,9 @@ func (l *Launched) PlanRollback(id checkpoint.ID, env *exec.Env) (*RolledBack, e
 		return nil, refused("the script has been changed since and does not fit it:%s", what)
 	}
 	out := &RolledBack{From: s.Head(), To: m}
+	if foreign { // nothing of the outputs is committed yet
+		return out, nil
+	}
 	back, known := s.AsidesOf(id)
 	if !known {
 		return nil, refused("a fresh start lies between, which has replaced the outputs")

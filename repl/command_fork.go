@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ebb-lang/ebb/checkpoint"
-	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/repl/inspect"
 	"github.com/ebb-lang/ebb/repl/job"
@@ -70,16 +68,12 @@ func fork(s *Session, a *Args) error {
 		if _, err := os.Lstat(dir); err == nil {
 			return fmt.Errorf("%s holds the checkpoints of another job; remove it, or fork under another name", dir)
 		}
-		if err := checkpoint.Fork(s.env().FS, f.Dir, i.ID, dir, checkpoint.Options{}); err != nil {
-			return err
-		}
-		j, err := s.start(name, text, s.opts.Plan, planner.Launch{Dir: dir, From: fmt.Sprint(i.ID), NewOutputs: true}, false)
+		j, err := s.start(name, text, s.opts.Plan, planner.Launch{Dir: dir, From: fmt.Sprintf("%s#%d", f.Dir, i.ID)}, false)
 		if err != nil {
-			os.RemoveAll(dir)
 			return forkError(err)
 		}
 		j.origin = &origin{job: from.called, at: at}
-		if err := j.standAlone(dir, s.env().FS); err != nil {
+		if err := j.own(); err != nil {
 			j.Kill()
 			return fmt.Errorf("%s was ended again: %w", j, err)
 		}
@@ -91,31 +85,13 @@ func fork(s *Session, a *Args) error {
 	})
 }
 
-// standAlone gives a fork a checkpoint of its own and takes those away that it came with: the outputs of these are those of
-// the other job, which a rollback would change.
-func (j *sessionJob) standAlone(dir string, fs exec.FS) error {
-	f, err := inspect.Open(dir)
-	if err != nil {
+// own gives a fork a checkpoint of its own, so that a rollback has where to go: the one that it began with says nothing of
+// its outputs.
+func (j *sessionJob) own() error {
+	if _, err := j.Checkpoint(""); err != nil && j.State() != job.Finished { // a job that has finished has taken its last one
 		return err
 	}
-	theirs := f.All
-	f.Close()
-	unless := func(err error) error { // a job that has finished has taken its last one
-		if j.State() == job.Finished {
-			return nil
-		}
-		return err
-	}
-	if _, err := j.Checkpoint(""); err != nil {
-		return unless(err)
-	}
-	for _, i := range theirs {
-		if err := checkpoint.RequestDelete(fs, dir, i.ID); err != nil {
-			return err
-		}
-	}
-	_, err = j.Checkpoint("") // deletes them
-	return unless(err)
+	return nil
 }
 
 // forkError says what to do about a script that does not fit.

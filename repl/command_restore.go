@@ -60,7 +60,7 @@ func restore(s *Session, a *Args) error {
 		}
 	}
 	r := &restoring{name: name, paused: a.Has("--pause"), launch: planner.Launch{AllowDropped: a.All("--allow-dropped")}}
-	dir, id, other := pathOf(what)
+	dir, id, other := checkpoint.CutPath(what)
 	if !other && name != "" {
 		return a.Usage("a job that goes on from its own checkpoint keeps its name; `as` goes with the folder of another job, .fork starts a second one")
 	}
@@ -105,15 +105,6 @@ func restore(s *Session, a *Args) error {
 	return r.start(s)
 }
 
-// pathOf takes PATH#ID apart; other is false if the word is no path.
-func pathOf(word string) (dir, id string, other bool) {
-	dir, id, named := strings.Cut(word, "#")
-	if !named && !strings.ContainsRune(word, filepath.Separator) && !strings.HasPrefix(word, ".") {
-		return "", "", false
-	}
-	return filepath.Clean(dir), id, true
-}
-
 // of finds which job is to start, and that it does not run.
 func (r *restoring) of(s *Session, a *Args, other bool) error {
 	r.other = other
@@ -149,7 +140,7 @@ func (r *restoring) look(s *Session) error {
 		return err
 	}
 	if r.other {
-		r.launch.Dir, r.launch.NewOutputs = filepath.Join(".ebb", r.name), true
+		r.launch.Dir = filepath.Join(".ebb", r.name)
 		if _, err := os.Lstat(r.launch.Dir); err == nil {
 			return fmt.Errorf("%s holds checkpoints already; `.restore PATH as NAME` starts a job with a folder of its own", r.launch.Dir)
 		}
@@ -160,7 +151,9 @@ func (r *restoring) look(s *Session) error {
 			}
 		}
 	}
-	r.launch.From = fmt.Sprint(r.info.ID)
+	if r.launch.From = fmt.Sprint(r.info.ID); r.other {
+		r.launch.From = fmt.Sprintf("%s#%d", r.folder.Dir, r.info.ID)
+	}
 	env := s.env()
 	env.Stats, env.Splits = &exec.Stats{}, &exec.Splits{}
 	if r.fits, err = r.c.Fits(r.m, s.lib, env, r.launch); err != nil {
@@ -287,25 +280,15 @@ func (r *restoring) refused() error {
 }
 
 func (r *restoring) start(s *Session) error {
-	if !r.other {
-		j, err := s.start(r.name, s.script.text(), s.opts.Plan, r.launch, r.paused)
-		if err != nil {
-			return startError(err)
-		}
-		s.Screen.Note(j.begins())
-		return nil
-	}
-	if err := checkpoint.Fork(s.env().FS, r.folder.Dir, r.info.ID, r.launch.Dir, checkpoint.Options{}); err != nil {
-		return err
-	}
 	j, err := s.start(r.name, s.script.text(), s.opts.Plan, r.launch, r.paused)
 	if err != nil {
-		os.RemoveAll(r.launch.Dir)
 		return startError(err)
 	}
-	if err := j.standAlone(r.launch.Dir, s.env().FS); err != nil && j.State() != job.Failed {
-		j.Kill()
-		return fmt.Errorf("%s was ended again: %w", j, err)
+	if r.other {
+		if err := j.own(); err != nil && j.State() != job.Failed {
+			j.Kill()
+			return fmt.Errorf("%s was ended again: %w", j, err)
+		}
 	}
 	s.Screen.Note(j.begins())
 	return nil

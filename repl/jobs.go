@@ -191,20 +191,7 @@ func (s *Session) launch(o job.Options) (*job.Job, error) {
 // outputsOf names what a script writes: the absolute paths, of connectors that have one.
 func outputsOf(c *check.Script) []string {
 	var out []string
-	for _, w := range c.Writes {
-		if w.Conn == nil {
-			continue
-		}
-		path, ok := w.Conn.Args["path"].(string)
-		if list, is := w.Conn.Args["path"].([]any); is && len(list) == 1 {
-			path, ok = list[0].(string)
-		}
-		if !ok || path == "-" {
-			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(w.Conn.Dir, path)
-		}
+	for _, path := range planner.Outputs(c) {
 		if abs, err := filepath.Abs(path); err == nil && !slices.Contains(out, abs) {
 			out = append(out, abs)
 		}

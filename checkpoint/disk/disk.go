@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // File is an open file.
@@ -76,4 +77,14 @@ func wrap(f *os.File, err error) (File, error) {
 		return nil, err // not f: a nil *os.File in an interface is not nil
 	}
 	return osFile{f}, nil
+}
+
+// Together runs functions at the same time, each on a goroutine of its own, and returns when all have returned.
+func Together(fs []func()) {
+	var wg sync.WaitGroup
+	for _, f := range fs[1:] {
+		wg.Go(f)
+	}
+	fs[0]()
+	wg.Wait()
 }

@@ -102,7 +102,7 @@ func runJob(l *planner.Launched, env *exec.Env, signals <-chan os.Signal, drain 
 	watch := startProgress(env)
 	job, err := unlessStopped(signals, func() (*exec.Job, error) { return exec.Start(ctx, l.Graph, env, l.Setup) }) // opening a named pipe may block
 	if err != nil || job == nil {
-		l.Close()
+		l.Discard(env)
 		err = outcome(err)
 		watch.stop(err, job == nil)
 		return exitOf(err)

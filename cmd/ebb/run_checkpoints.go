@@ -30,7 +30,7 @@ func (f *checkpointFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.interval, "checkpoint-interval", 0, "time between checkpoints, as `DURATION` such as 500ms (default: what the script sets, else 10s)")
 	fs.StringVar(&f.mode, "checkpoint-mode", "", "`MODE` of checkpoints: auto, aligned, unaligned or none (default: what the script sets, else auto)")
 	fs.BoolVar(&f.fresh, "fresh", false, "start afresh and abandon the checkpoints that are there")
-	fs.StringVar(&f.from, "from", "", "go on from the `CHECKPOINT` with this number or name, or -N for the N-th before the newest")
+	fs.StringVar(&f.from, "from", "", "go on from the `CHECKPOINT` with this number or name, -N for the N-th before the newest, or as a fork from PATH#ID, that of another job whose folder is PATH")
 	fs.StringArrayVar(&f.allow, "allow-dropped", nil, "drop the state of `STAGE` if it does not fit the script any more; may be given several times")
 	fs.BoolVar(&f.drain, "drain", false, "at a signal end the input and flush windows instead of stopping for a later run")
 	fs.StringVar(&f.log, "log", "", "`FORMAT` in which checkpoints are logged to standard error, a line each: text or json (default: only those that are given up)")

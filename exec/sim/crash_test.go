@@ -24,6 +24,7 @@ var (
 	widest  = flag.Int("width", 4, "the largest parallelism")
 	big     = flag.Int("rows", 128, "rows of a step, at most")
 	calm    = flag.Bool("calm", false, "no faults of the disk, no stops, no going back")
+	forks   = flag.Int("forks", 4, "one life of so many begins another job from one of its checkpoints; 0: none")
 	begin   = flag.Uint64("first", 0, "the first seed")
 	watched = flag.String("watch", "", "print what happens to files of such names")
 	every   = flag.Bool("every", false, "crash before every operation, not before each sixth one")
@@ -32,14 +33,14 @@ var (
 
 // size bounds a story: what a failure is shrunk to.
 type size struct {
-	lives, width, rows int
-	calm               bool
+	lives, width, rows, forks int
+	calm                      bool
 }
 
-func sizeOf() size { return size{*lives, *widest, *big, *calm} }
+func sizeOf() size { return size{*lives, *widest, *big, *forks, *calm} }
 
 func (z size) String() string {
-	s := fmt.Sprintf("-lives %d -width %d -rows %d", z.lives, z.width, z.rows)
+	s := fmt.Sprintf("-lives %d -width %d -rows %d -forks %d", z.lives, z.width, z.rows, z.forks)
 	if z.calm {
 		s += " -calm"
 	}
@@ -103,6 +104,21 @@ func story(j job, seed uint64, z size) (count tally, err error) {
 	}
 	w.examined = true
 	defer func() { count = w.count }()
+	if err := w.live(seed, z); err != nil {
+		return count, err
+	}
+	got, err := w.outputs()
+	if err == nil {
+		err = compare(peace, got)
+	}
+	if err == nil {
+		err = w.kept(peace, z)
+	}
+	return count, err
+}
+
+// live lets the job live until it comes to its end, and its forks.
+func (w *world) live(seed uint64, z size) error {
 	width := 1 + w.rng.IntN(z.width)
 	for n := 0; ; n++ {
 		if seed%2 == 1 {
@@ -114,25 +130,24 @@ func story(j job, seed uint64, z size) (count tally, err error) {
 			l.interval = int64(3000 + w.rng.IntN(20_000))
 		}
 		w.trouble(&l, n, z)
-		done, err := w.run(l)
-		if err == nil && (done || j.appends() && w.finished()) { // the next one would append everything again
-			break
+		if w.origin != "" && !w.starts() {
+			l.from = w.origin
 		}
-		if err == nil && n > z.lives+20 {
+		done, err := w.run(l)
+		over := err == nil && (done || (w.job.appends() || w.origin != "") && w.finished()) // the next one would begin anew
+		if err == nil && !over && n > z.lives+20 {
 			err = errors.New("it does not come to its end")
 		}
 		if err != nil {
-			return count, fmt.Errorf("life %d: %+v: %w", n, l, err)
+			return fmt.Errorf("life %d: %+v: %w", n, l, err)
+		}
+		if err := w.forksGoOn(z, over); err != nil {
+			return fmt.Errorf("life %d: %+v: %w", n, l, err)
+		}
+		if over {
+			return nil
 		}
 	}
-	got, err := w.outputs()
-	if err == nil {
-		err = compare(peace, got)
-	}
-	if err == nil {
-		err = w.kept(peace, z)
-	}
-	return count, err
 }
 
 // trouble decides what happens to a life.
@@ -155,6 +170,7 @@ func (w *world) trouble(l *life, n int, z size) {
 	if r.IntN(3) == 0 {
 		l.timeout = int64(2000 + r.IntN(100_000)>>r.IntN(6))
 	}
+	w.forking(l, z)
 	if n >= z.lives {
 		l.timeout = 0
 		return
@@ -172,7 +188,7 @@ func (w *world) trouble(l *life, n int, z size) {
 		l.failAt = op
 	case kind == 12:
 		l.fullAt = op
-	case kind == 13 || kind > 15, kind == 14 && w.job.appends(): // drained it would be over, with a part of its rows, and the next run begins anew
+	case kind == 13 || kind > 15, kind == 14 && (w.job.appends() || w.origin != ""): // drained it would be over, with a part of its rows, and the next run begins anew
 		l.stop = steps
 	case kind == 14:
 		l.drain = steps
@@ -188,7 +204,7 @@ func (w *world) trouble(l *life, n int, z size) {
 // again, but for those of before a fresh start, which replaces the outputs. Going on from one of a run whose input was ended
 // early, the input ends there, too.
 func (w *world) list() []checkpoint.ID {
-	f, err := checkpoint.OpenReader(w.fs, checkpoints)
+	f, err := checkpoint.OpenReader(w.fs, w.dir)
 	if err != nil {
 		return nil
 	}
@@ -207,7 +223,7 @@ func (w *world) list() []checkpoint.ID {
 
 // finished reports whether the next run would be a new one, as the last one has come to its end.
 func (w *world) finished() bool {
-	if f, err := checkpoint.OpenReader(w.fs, checkpoints); err == nil {
+	if f, err := checkpoint.OpenReader(w.fs, w.dir); err == nil {
 		defer f.Close()
 		for _, i := range f.List() {
 			if i.Head {
@@ -261,6 +277,9 @@ func shrunk(j job, seed uint64, z size, err error) (size, error) {
 	}
 	y := z
 	y.calm = true
+	try(y)
+	y = z
+	y.forks = 0
 	try(y)
 	for n := range z.lives {
 		y = z

@@ -64,6 +64,18 @@ b |> where id % 29 == 0 |> aggregate n = count(), m = median(id) by k window tum
 	{name: "errors", ordered: true, script: `csv("in.csv") |> derive d = div(60, n % 5) on_error into bad |> into csv("out.csv")
 bad |> select raw |> into jsonl("bad.jsonl")`},
 	{name: "parts", script: `nexmark("bid", events: 1_200) |> select auction, price, channel |> into csv("days", partition_by: {digit: price % 7})`},
+	{name: "several", script: `nexmark("bid", events: 1_200) |> split {
+    when price % 2 == 0 => even
+    when price % 3 == 0 => jsonl("threes.jsonl.gz")
+    else => rest
+}
+rest |> select line = url |> into lines("rest.txt")
+even |> tee csv("even.csv") |> select price, channel |> into jsonl("days", partition_by: {digit: price % 7})`},
+	{name: "packed parts", script: `nexmark("bid", events: 1_200) |> split {
+    when price % 2 == 0 => csv("days", partition_by: {digit: price % 10}, compression: "gzip")
+    else => jsonl("nights", partition_by: {digit: price % 5}, compression: "zstd")
+}`},
+	{name: "many parts", script: `nexmark("bid", events: 600) |> select auction, price |> into csv("days", partition_by: {digit: price % 41})`},
 	{name: "packed", ordered: true, script: `csv("in.csv.gz") |> where n > 10 |> into csv("out.csv.gz")`},
 	{name: "zstd", ordered: true, script: `csv("in.csv") |> where n % 3 != 1 |> into csv("out.csv.zst")`},
 	{name: "paced", timed: true, script: `source g = generate({id: "sequence", at: "time", v: "int 1..9"}, count: 150, rate: 15_000, step: 10ms) time at lag 10ms idle 30us

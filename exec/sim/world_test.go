@@ -25,12 +25,11 @@ import (
 	"github.com/ebb-lang/ebb/stdlib"
 )
 
-// checkpoints is where they lie.
-const checkpoints = ".ebb/job"
-
 // world is what outlives the crashes of a job: its disk, the time, and what was seen of its checkpoints.
 type world struct {
 	job      job
+	dir      string // of the checkpoints
+	out      string // folder of the outputs
 	fs       *disk.Sim
 	clock    *sim.Clock
 	rng      *rand.Rand
@@ -43,12 +42,15 @@ type world struct {
 	visible  map[checkpoint.ID]map[string]string // what can be seen of the outputs once a checkpoint is committed
 	drained  checkpoint.ID                       // those up to it are of a run whose input was ended early
 	before   checkpoint.ID                       // those up to it are of before a fresh start
+	begun    func()                              // called when a run has been restored; nil: nobody
+	forks    []*fork                             // that have been begun and not come to their ends
+	origin   string                              // PATH#ID of the checkpoint that it is a fork from; "": it is none
 }
 
 // tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
 type tally struct {
-	lives, restored, taken, aborted, crashes, faults, stops, backs, pauses, asked, undone int
-	flight                                                                                int64 // rows put back
+	lives, restored, taken, aborted, crashes, faults, stops, backs, pauses, asked, undone, forks int
+	flight                                                                                       int64 // rows put back
 }
 
 func (t *tally) add(o tally) {
@@ -63,11 +65,12 @@ func (t *tally) add(o tally) {
 	t.pauses += o.pauses
 	t.asked += o.asked
 	t.undone += o.undone
+	t.forks += o.forks
 	t.flight += o.flight
 }
 
 func newWorld(j job, seed uint64) (*world, error) {
-	w := &world{job: j, fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}, stood: map[checkpoint.ID]map[string]string{}, visible: map[checkpoint.ID]map[string]string{}}
+	w := &world{job: j, dir: ".ebb/job", out: ".", fs: disk.NewSim(), clock: &sim.Clock{At: 1e18}, rng: rand.New(rand.NewPCG(seed, 1)), outcome: map[checkpoint.ID]string{}, stood: map[checkpoint.ID]map[string]string{}, visible: map[checkpoint.ID]map[string]string{}}
 	for name, text := range inputs(j) {
 		f, err := w.fs.Create(name)
 		if err != nil {
@@ -103,6 +106,7 @@ type life struct {
 	deep     int   // rows that channels hold, at most; 0: next to none
 	pauses   []int // steps after which it is paused for a while
 	back     int   // steps until it is taken back while it runs; 0: never
+	fork     int   // steps until another job is begun from one of its checkpoints; 0: never
 }
 
 // resting is how many steps a pause takes. Nobody works then, and a scheduler takes a long one for the end.
@@ -116,6 +120,7 @@ var errDisk = errors.New("the disk has failed")
 func (w *world) run(l life) (done bool, err error) {
 	env := exec.OS()
 	env.FS, env.Now, env.Stdin, env.Stdout, env.Chunk = w.fs, w.clock.Now, strings.NewReader(""), io.Discard, 300
+	env.Together = w.together
 	steps := rand.New(rand.NewPCG(l.seed, 2))
 	env.StepRows = func() int { return 1 + steps.IntN(max(l.rows, 1)) }
 	ops, hurt, crashed := 0, false, false
@@ -170,7 +175,7 @@ func (w *world) run(l life) (done bool, err error) {
 				return err
 			}
 		}
-		return durable(w.fs, w.rng, checkpoints, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
+		return durable(w.fs, w.rng, w.dir, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
 	}
 	w.count.lives++
 	restored, early := false, false // early: it goes on from a run whose input was ended early, and ends where that did
@@ -195,13 +200,23 @@ func (w *world) run(l life) (done bool, err error) {
 			}
 			to := checkpoint.ID(0) // to which the run is taken back
 			o := w.stepping(l, launched, env, b, &restoring, &committed, &tasks)
-			if first && l.back > 0 && env.Watch != nil {
-				steps := 0
+			if first && (l.back > 0 || l.fork > 0) && env.Watch != nil {
+				steps, forked := 0, false
 				o.Leave = func() bool {
-					if steps++; steps < l.back || steps%l.back > 0 {
+					steps++
+					if l.fork > 0 && steps%l.fork == 0 && !forked && !hurt {
+						var failed error
+						if forked, crashed, failed = w.forkOff(l, launched); failed != nil {
+							b.fail("fork: %w", failed)
+						}
+						if crashed || failed != nil {
+							return true
+						}
+					}
+					if l.back == 0 || steps < l.back || steps%l.back > 0 {
 						return false
 					}
-					if to = w.target(launched); to == 0 {
+					if to = w.target(launched, w.rng); to == 0 {
 						return false
 					}
 					// What would be wrong is to be found out while the run goes on.
@@ -297,6 +312,9 @@ func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *b
 		Each: func(r *exec.Run) {
 			if n++; n == 1 && env.Watch != nil {
 				*tasks, *restoring = len(r.Actors())-2, false
+				if w.begun != nil {
+					w.begun()
+				}
 				if from := launched.Setup.From; from != nil && *committed < from.Manifest.ID {
 					b.fail("I7: checkpoint %d was restored, but its outputs were not committed", from.Manifest.ID)
 				} else if from != nil {
@@ -333,7 +351,7 @@ func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *b
 }
 
 // target returns a checkpoint that a run may be taken back to, 0 if there is none.
-func (w *world) target(launched *planner.Launched) checkpoint.ID {
+func (w *world) target(launched *planner.Launched, rng *rand.Rand) checkpoint.ID {
 	s := launched.Store()
 	if s == nil {
 		return 0
@@ -347,13 +365,21 @@ func (w *world) target(launched *planner.Launched) checkpoint.ID {
 	if len(ids) == 0 {
 		return 0
 	}
-	return pick(w.rng, ids...)
+	return pick(rng, ids...)
 }
 
 // drainedHere notes that the input of the run that took the newest checkpoints was ended early.
 func (w *world) drainedHere() {
 	for _, id := range w.list() {
 		w.drained = max(w.drained, id)
+	}
+}
+
+// together does what others do at the same time one after another, in some order.
+func (w *world) together(fs []func()) {
+	w.rng.Shuffle(len(fs), func(i, k int) { fs[i], fs[k] = fs[k], fs[i] })
+	for _, f := range fs {
+		f()
 	}
 }
 
@@ -379,18 +405,13 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 	if l.interval == 0 {
 		mode = "none"
 	}
-	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Mode: mode, Interval: l.interval, From: l.from, Piece: []int{0, 1, 100, 1000}[l.seed%4], Deliver: w.rng.IntN,
+	return c.Launch("job.ebb", w.job.script, library, env, planner.Launch{Dir: w.dir, Mode: mode, Interval: l.interval, From: l.from, Piece: []int{0, 1, 100, 1000}[l.seed%4], Deliver: w.rng.IntN,
 		Policy: func(p *checkpoint.Policy) {
 			p.MaxOpen, p.AlignTimeout, p.Timeout, p.Tolerate = max(l.open, 1), l.interval/3, l.timeout, 50
 		},
 		Store: func(o *checkpoint.Options) {
 			o.Keep, o.SegmentBytes, o.RoomBytes = 3, []int64{20 << 10, 3 << 10, 60 << 10}[l.seed>>1%3], 4<<10
-			o.Together = func(fs []func()) {
-				w.rng.Shuffle(len(fs), func(i, k int) { fs[i], fs[k] = fs[k], fs[i] })
-				for _, f := range fs {
-					f()
-				}
-			}
+			o.Together = w.together
 		},
 		Taken: func(m *checkpoint.Manifest) {
 			w.count.taken++
@@ -402,7 +423,7 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 			if env.Watch == nil {
 				return
 			}
-			if err := durable(w.fs, w.rng, checkpoints, m.ID, func(_ *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error)) error {
+			if err := durable(w.fs, w.rng, w.dir, m.ID, func(_ *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error)) error {
 				return b.examine(m, read)
 			}); err != nil {
 				b.fail("%w", err)
@@ -424,7 +445,7 @@ func (w *world) seen(id checkpoint.ID) error {
 	before := w.fs.Before
 	w.fs.Before = nil
 	defer func() { w.fs.Before = before }()
-	out, err := filesOf(w.fs, w.job, func(f io.Reader, _ string) (string, error) {
+	out, err := w.files(func(f io.Reader, _ string) (string, error) {
 		b, err := io.ReadAll(f)
 		return string(b), err
 	})
@@ -472,36 +493,35 @@ func guarded(f func() error) (err error) {
 }
 
 // outputs returns what the job has written: of each visible file its text, sorted as the job allows.
-func (w *world) outputs() (map[string]string, error) { return outputsOf(w.fs, w.job) }
-
-func outputsOf(fs *disk.Sim, j job) (map[string]string, error) {
-	return filesOf(fs, j, func(f io.Reader, name string) (string, error) {
+func (w *world) outputs() (map[string]string, error) {
+	return w.files(func(f io.Reader, name string) (string, error) {
 		text, err := content(f, name)
-		return arranged(j, text), err
+		return arranged(w.job, text), err
 	})
 }
 
-// filesOf reads all visible files that the job does not read itself.
-func filesOf(fs *disk.Sim, j job, read func(f io.Reader, name string) (string, error)) (map[string]string, error) {
-	out, in := map[string]string{}, inputs(j)
+// files reads all visible files that the job has written, by their names in the folder of its outputs.
+func (w *world) files(read func(f io.Reader, name string) (string, error)) (map[string]string, error) {
+	out, in := map[string]string{}, inputs(w.job)
 	var walk func(dir string) error
 	walk = func(dir string) error {
-		entries, err := fs.ReadDir(dir)
+		entries, err := w.fs.ReadDir(dir)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
 			name := filepath.Join(dir, e.Name())
 			switch {
-			case strings.HasPrefix(e.Name(), "."), in[name] != "":
+			case strings.HasPrefix(e.Name(), "."), strings.HasPrefix(e.Name(), forkPrefix), in[name] != "":
 			case e.IsDir():
 				if err := walk(name); err != nil {
 					return err
 				}
 			default:
-				f, err := fs.Open(name)
+				f, err := w.fs.Open(name)
 				if err == nil {
-					out[name], err = read(f, name)
+					short, _ := filepath.Rel(w.out, name)
+					out[short], err = read(f, name)
 					f.Close()
 				}
 				if err != nil {
@@ -511,7 +531,7 @@ func filesOf(fs *disk.Sim, j job, read func(f io.Reader, name string) (string, e
 		}
 		return nil
 	}
-	return out, walk(".")
+	return out, walk(w.out)
 }
 
 // content unpacks.

@@ -68,6 +68,9 @@ func infoStatus(i checkpoint.Info) string {
 	if i.Finished {
 		words = append(words, "finished")
 	}
+	if i.Foreign {
+		words = append(words, "of another job")
+	}
 	if !i.Committed {
 		words = append(words, "uncommitted")
 	}

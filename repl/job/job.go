@@ -120,7 +120,7 @@ func (j *Job) launchAs(o planner.Launch, paused bool) error {
 	}
 	if k := l.Setup.Checkpoints; k != nil { // the folder is taken now: another session is refused before it touches an output
 		if _, err := k.Open(); err != nil {
-			return errors.Join(err, l.Close())
+			return errors.Join(err, l.Discard(env))
 		}
 	}
 	l.Setup.Paused = paused
@@ -128,7 +128,7 @@ func (j *Job) launchAs(o planner.Launch, paused bool) error {
 	run, err := exec.Start(ctx, l.Graph, env, l.Setup)
 	if err != nil {
 		cancel()
-		return errors.Join(err, l.Close())
+		return errors.Join(err, l.Discard(env))
 	}
 	j.begin(&life{exec: run, launched: l, env: env, cancel: cancel, started: time.Now()}, paused)
 	return nil

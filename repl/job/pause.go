@@ -58,6 +58,6 @@ func (j *Job) Resume() error {
 // again says how the job is started once more.
 func (j *Job) again() planner.Launch {
 	o := j.o.Launch
-	o.Fresh, o.From, o.AllowDropped, o.NewOutputs = false, "", nil, false
+	o.Fresh, o.From, o.AllowDropped = false, "", nil
 	return o
 }

@@ -207,9 +207,9 @@ func (s *fileSink) flush(list []*interval) (err error) {
 			add(&dirs, d)
 		}
 	}
-	err = each(files, func(name string) error { return outputError(name, s.sync(name)) })
+	err = s.each(files, func(name string) error { return outputError(name, s.sync(name)) })
 	if err == nil {
-		err = each(dirs, func(name string) error { return outputError(name, s.env.FS.SyncDir(name)) })
+		err = s.each(dirs, func(name string) error { return outputError(name, s.env.FS.SyncDir(name)) })
 	}
 	if err != nil {
 		return err
@@ -226,34 +226,25 @@ func (s *fileSink) flush(list []*interval) (err error) {
 const flushers = 16
 
 // each calls f for every name, for many at a time if there are many, and returns the first error.
-func each(names []string, f func(string) error) error {
-	if len(names) < flushers {
-		for _, n := range names {
-			if err := f(n); err != nil {
-				return err
+func (s *fileSink) each(names []string, f func(string) error) error {
+	n := 1
+	if len(names) >= flushers {
+		n = flushers
+	}
+	errs, work := make([]error, n), make([]func(), n)
+	for k := range n {
+		work[k] = func() {
+			for i := k; i < len(names) && errs[k] == nil; i += n {
+				errs[k] = f(names[i])
 			}
 		}
+	}
+	s.env.Together(work)
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if i < 0 {
 		return nil
 	}
-	errs := make(chan error, flushers)
-	for k := range flushers {
-		go func() {
-			var first error
-			for i := k; i < len(names); i += flushers {
-				if err := f(names[i]); err != nil && first == nil {
-					first = err
-				}
-			}
-			errs <- first
-		}()
-	}
-	var first error
-	for range flushers {
-		if err := <-errs; err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	return errs[i]
 }
 
 // Commit makes visible what was written up to a checkpoint that is durable.

@@ -1,0 +1,193 @@
+package sim_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/planner"
+)
+
+// forkPrefix begins the names of the folders that forks write into.
+const forkPrefix = "fork"
+
+// fork is another job that was begun from a checkpoint of one that ran: on the same disk, with checkpoints and outputs of its
+// own.
+type fork struct {
+	*world
+	had   map[string]string // what the other job had written at that checkpoint
+	peace map[string]string // what that one writes in peace
+}
+
+// forking decides whether another job is begun in a life. It draws from no source that anything else draws from, so that
+// stories without forks are told as before.
+func (w *world) forking(l *life, z size) {
+	if r := rand.New(rand.NewPCG(l.seed, 6)); z.forks > 0 && r.IntN(z.forks) == 0 && w.origin == "" {
+		l.fork = 1 + r.IntN(700)
+	}
+}
+
+// forkOff begins another job from a checkpoint of one that runs, and lets it live once while that one stands still. done is
+// false if there is no checkpoint yet; crashed: the power went.
+func (w *world) forkOff(l life, launched *planner.Launched) (done, crashed bool, err error) {
+	r := rand.New(rand.NewPCG(l.seed, 7))
+	id := w.target(launched, r)
+	if id == 0 || len(w.forks) > 1 || w.before > 0 && strings.Contains(w.job.script, "partition_by") { // see seen
+		return false, false, nil
+	}
+	before := w.fs.Before
+	defer func() { w.fs.Before = before }()
+	w.fs.Before = nil
+	had, err := w.writtenAt(id)
+	if err != nil {
+		return false, false, err
+	}
+	peace, err := peaceOf(w.job)
+	if err != nil {
+		return false, false, err
+	}
+	c, now := *w, *w.clock
+	f := &fork{world: &c, had: had, peace: peace}
+	f.origin, f.clock = fmt.Sprintf("%s#%d", w.dir, id), &now
+	f.out = fmt.Sprintf("%s%d", forkPrefix, l.seed)
+	f.dir, f.job = filepath.Join(".ebb", f.out), w.job.into(f.out, peace)
+	f.rng, f.count, f.forks, f.drained, f.before, f.newest, f.given = r, tally{}, nil, 0, 0, 0, 0
+	f.stood, f.visible, f.outcome = maps.Clone(w.stood), map[checkpoint.ID]map[string]string{}, map[checkpoint.ID]string{}
+	if err := w.fs.MkdirAll(f.out); err != nil {
+		return false, false, err
+	}
+	if err := w.fs.SyncDir("."); err != nil {
+		return false, false, err
+	}
+	w.forks = append(w.forks, f)
+	w.count.forks++
+	first := life{seed: l.seed + 1<<40, width: 1 + r.IntN(4), mode: "auto", interval: int64(5000 + r.IntN(300_000)), open: 1 + r.IntN(2), rows: 1 << r.IntN(8), from: f.origin}
+	if r.IntN(2) == 0 {
+		first.crashAt = 1 + r.IntN(60)
+	} else {
+		first.stop = 1 + r.IntN(600)
+	}
+	_, err = f.run(first)
+	w.count.add(f.count)
+	crashed = f.count.crashes > 0
+	f.count = tally{}
+	if err != nil {
+		err = fmt.Errorf("%s: %+v: %w", f.origin, first, err)
+	}
+	return true, crashed, err
+}
+
+// writtenAt returns what the job had written at a checkpoint, by going back to that on a copy of the disk.
+func (w *world) writtenAt(id checkpoint.ID) (had map[string]string, err error) {
+	c := *w
+	c.fs, c.rng, c.count = w.fs.Kill(), rand.New(rand.NewPCG(uint64(id), 8)), tally{}
+	c.stood, c.visible, c.outcome = maps.Clone(w.stood), map[checkpoint.ID]map[string]string{}, maps.Clone(w.outcome)
+	at := *w.clock
+	c.clock = &at
+	c.begun = func() { had, err = c.files(content) }
+	if _, e := c.run(life{seed: uint64(id), width: 1, mode: "auto", interval: 1_000_000, rows: 10, from: fmt.Sprint(uint64(id)), crash: 2}); e != nil {
+		return nil, fmt.Errorf("going back to checkpoint %d: %w", id, e)
+	}
+	return had, err
+}
+
+// forksGoOn lets some of the forks live to their ends, or all of them. Together with what the other job had written they have
+// written what a run in peace does.
+func (w *world) forksGoOn(z size, all bool) error {
+	forks := w.forks
+	w.forks = nil
+	for _, f := range forks {
+		if !all && f.rng.IntN(2) == 0 {
+			w.forks = append(w.forks, f)
+			continue
+		}
+		f.fs = w.fs
+		z.lives = min(z.lives, 2)
+		if f.gone() {
+			continue
+		}
+		var err error
+		if !f.finished() { // else it would begin anew, with what comes before, too
+			err = f.live(f.rng.Uint64()>>10, z)
+		}
+		w.fs = f.fs
+		w.count.add(f.count)
+		if err == nil {
+			err = f.check()
+		}
+		if err != nil {
+			return fmt.Errorf("the fork from %s: %w", f.origin, err)
+		}
+	}
+	return nil
+}
+
+// starts reports whether the folder of the job is there; that of a fork may have been lost with the power.
+func (w *world) starts() bool {
+	_, err := w.fs.Stat(w.dir)
+	return err == nil
+}
+
+// gone reports whether a fork has to begin again, and cannot, as the other job keeps the checkpoint no longer.
+func (f *fork) gone() bool {
+	dir, id, _ := checkpoint.CutPath(f.origin)
+	other, err := checkpoint.OpenReader(f.fs, dir)
+	if err == nil {
+		defer other.Close()
+		_, err = checkpoint.Find(other.List(), id)
+	}
+	return err != nil && !f.starts()
+}
+
+// check compares what both jobs have written with what one does in peace.
+func (f *fork) check() error {
+	got, err := f.files(content)
+	if err != nil {
+		return err
+	}
+	for name, text := range f.had {
+		got[name] = joined(name, text, got[name])
+	}
+	for name, text := range got {
+		got[name] = arranged(f.job, text)
+	}
+	return compare(f.peace, got)
+}
+
+// joined is a file and another one that goes on where it ends, with a header of its own.
+func joined(name, a, b string) string {
+	if header, _, whole := strings.Cut(a, "\n"); whole && strings.Contains(name, ".csv") {
+		b = strings.TrimPrefix(b, header+"\n")
+	}
+	return a + b
+}
+
+// into is the job with outputs in a folder.
+func (j job) into(dir string, peace map[string]string) job {
+	for name := range peace {
+		top, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+		j.script = strings.ReplaceAll(j.script, `"`+top+`"`, `"`+dir+"/"+top+`"`)
+	}
+	return j
+}
+
+// TestForks tells stories in which every life begins another job from one of its checkpoints.
+func TestForks(t *testing.T) {
+	n := 0
+	for _, name := range []string{"copy", "several", "packed parts", "behind", "session", "late", "changes", "limit"} {
+		for seed := range uint64(3) {
+			count, err := story(named(name, seed), seed, size{lives: 4, width: 4, rows: 128, forks: 1})
+			if err != nil {
+				t.Fatalf("job %s, seed %d: %v", name, seed, err)
+			}
+			n += count.forks
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d forks were begun", n)
+	}
+}
