@@ -33,6 +33,7 @@ type gateInput struct {
 	ended bool
 	short bool // ended by a stop
 	old   bool // see gate_old.go
+	width int  // of the producers of an old one
 	gone  bool // an old one that has been emptied
 }
 

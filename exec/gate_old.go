@@ -15,7 +15,7 @@ import (
 func (g *Gate) addOld(group int, ch *Channel, in inputData) {
 	gr := &g.groups[group]
 	gr.old = append(gr.old, len(g.inputs))
-	g.inputs = append(g.inputs, gateInput{ch: ch, in: g.inputs[gr.first].in, w: in.w, idle: in.idle, ended: in.ended, short: in.short, old: true})
+	g.inputs = append(g.inputs, gateInput{ch: ch, in: g.inputs[gr.first].in, w: in.w, idle: in.idle, ended: in.ended, short: in.short, old: true, width: in.fromWidth})
 }
 
 // takeOld takes the next item of a group that has old inputs; Nothing may mean that there are none left.
@@ -62,17 +62,23 @@ func (g *Gate) takeOld(gr *gateGroup, rows int) (int, Item, Got) {
 
 // retire lets the channels of now go on from where the old ones have come to.
 func (g *Gate) retire(gr *gateGroup) {
-	low, ended, short := types.MaxInstant, true, false
-	for _, i := range gr.old {
+	low, ended, all, short := types.MaxInstant, false, true, false
+	for k, i := range gr.old {
 		p := &g.inputs[i]
+		if k > 0 && g.inputs[gr.old[k-1]].width != p.width {
+			// Those of another run, which had taken over from that of the ones before. Once all producers of a run had ended,
+			// those of later runs have nothing to say of it.
+			ended, all = ended || all, true
+		}
 		if !p.ended {
-			if low, ended = min(low, p.w), false; fault.On("old-watermark-unmerged") {
+			if low, all = min(low, p.w), false; fault.On("old-watermark-unmerged") {
 				low = types.MaxInstant - 1
 			}
 		}
 		short = short || p.short
 		p.ended, p.gone = true, true
 	}
+	ended = ended || all
 	gr.old = nil
 	gr.turn = 0
 	if gr.inOrder {
