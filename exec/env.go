@@ -22,6 +22,9 @@ type Env struct {
 	Pauses *Pauses // nil: Build makes one
 	// Chunk is how many bytes of a file a task reads at a time; 0: as many as the connector finds best. Tests make it small.
 	Chunk int64
+	// Inline is how many bytes of an output that become visible with a checkpoint are kept in the checkpoint; more are kept in a
+	// hidden file. 0: 64 KiB. Tests make it small.
+	Inline int
 	// StepRows, if not nil, says how many rows a step takes instead of what a millisecond allows. Tests make it small.
 	StepRows func() int
 	// Together runs functions at the same time and returns when all have returned. The simulator runs them one after another.

@@ -23,11 +23,14 @@ type fork struct {
 	peace map[string]string // what that one writes in peace
 }
 
-// forking decides whether another job is begun in a life. It draws from no source that anything else draws from, so that
-// stories without forks are told as before.
-func (w *world) forking(l *life, z size) {
+// sometimes decides what is not in each story. It draws from no source that anything else draws from, so that stories without
+// these are told as before.
+func (w *world) sometimes(l *life, z size) {
 	if r := rand.New(rand.NewPCG(l.seed, 6)); z.forks > 0 && r.IntN(z.forks) == 0 && w.origin == "" {
 		l.fork = 1 + r.IntN(700)
+	}
+	if r := rand.New(rand.NewPCG(l.seed, 9)); z.hidden > 0 && r.IntN(z.hidden) == 0 {
+		l.hidden = 1 << r.IntN(10)
 	}
 }
 
@@ -180,7 +183,7 @@ func TestForks(t *testing.T) {
 	n := 0
 	for _, name := range []string{"copy", "several", "packed parts", "behind", "session", "late", "changes", "limit"} {
 		for seed := range uint64(3) {
-			count, err := story(named(name, seed), seed, size{lives: 4, width: 4, rows: 128, forks: 1})
+			count, err := story(named(name, seed), seed, size{lives: 4, width: 4, rows: 128, forks: 1, hidden: 3})
 			if err != nil {
 				t.Fatalf("job %s, seed %d: %v", name, seed, err)
 			}

@@ -106,6 +106,7 @@ type life struct {
 	deep     int   // rows that channels hold, at most; 0: next to none
 	pauses   []int // steps after which it is paused for a while
 	back     int   // steps until it is taken back while it runs; 0: never
+	hidden   int   // bytes of outputs that ride in a checkpoint; 0: as many as in a run
 	fork     int   // steps until another job is begun from one of its checkpoints; 0: never
 }
 
@@ -120,7 +121,7 @@ var errDisk = errors.New("the disk has failed")
 func (w *world) run(l life) (done bool, err error) {
 	env := exec.OS()
 	env.FS, env.Now, env.Stdin, env.Stdout, env.Chunk = w.fs, w.clock.Now, strings.NewReader(""), io.Discard, 300
-	env.Together = w.together
+	env.Together, env.Inline = w.together, l.hidden
 	steps := rand.New(rand.NewPCG(l.seed, 2))
 	env.StepRows = func() int { return 1 + steps.IntN(max(l.rows, 1)) }
 	ops, hurt, crashed := 0, false, false

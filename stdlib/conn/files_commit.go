@@ -475,7 +475,7 @@ func (s *fileSink) copyTo(o *outFile, in *interval, list []extent, from exec.Fil
 			}
 			continue
 		}
-		if _, err = io.Copy(io.NewOffsetWriter(to, e.at), io.NewSectionReader(from, e.off, e.size)); err != nil {
+		if _, err = io.CopyBuffer(io.NewOffsetWriter(to, e.at), io.NewSectionReader(from, e.off, e.size), make([]byte, max(1, min(e.size, int64(copies*s.inlineBytes()))))); err != nil {
 			return err
 		}
 		disk.Begin(to, e.at, e.at+e.size) // it is flushed with the next checkpoint

@@ -258,10 +258,10 @@ func newOutputJob(t *testing.T, args map[string]any, seed uint64) *outputJob {
 	return j
 }
 
+// smallStage makes hidden files of what is more than a few rows.
 func smallStage(t *testing.T) {
-	a, b := inlineBytes, spillBytes
-	inlineBytes, spillBytes = 60, 150
-	t.Cleanup(func() { inlineBytes, spillBytes = a, b })
+	testInline = 60
+	t.Cleanup(func() { testInline = 0 })
 }
 
 func TestOutputsSurviveCrashes(t *testing.T) {

@@ -16,11 +16,20 @@ import (
 // durable: in memory as long as it is little, else in one hidden file for all outputs. Saving seals the interval, that
 // is, says where in which output each of its bytes belongs.
 
-// Changed by tests only.
-var (
-	inlineBytes = 64 << 10 // held in memory; rides in the checkpoint if it does not become more
-	spillBytes  = 1 << 20  // held in memory once there is a file
+// inlineBytes are held in memory; they ride in the checkpoint if they do not become more. Once there is a file it gets pieces of
+// spills times as many, and is copied in pieces of copies times as many.
+const (
+	inlineBytes = 64 << 10
+	spills      = 16
+	copies      = 4
 )
+
+func (s *fileSink) inlineBytes() int {
+	if s.env.Inline > 0 {
+		return s.env.Inline
+	}
+	return inlineBytes
+}
 
 // interval is what was written between two checkpoints.
 type interval struct {
@@ -77,15 +86,15 @@ type staged struct {
 func (w staged) Write(b []byte) (int, error) { return len(b), w.g.write(w.o, b) }
 
 func (g *stage) write(o *outFile, b []byte) error {
-	limit := inlineBytes
+	limit := g.s.inlineBytes()
 	if g.f != nil {
-		limit = spillBytes
+		limit *= spills
 	}
 	if g.held+len(b) > limit {
 		if err := g.spill(); err != nil {
 			return err
 		}
-		if len(b) >= inlineBytes {
+		if len(b) >= g.s.inlineBytes() {
 			return g.put(o, b)
 		}
 	}
