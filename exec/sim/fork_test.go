@@ -182,7 +182,7 @@ func (j job) into(dir string, peace map[string]string) job {
 func TestForks(t *testing.T) {
 	n := 0
 	for _, name := range []string{"copy", "several", "packed parts", "behind", "session", "late", "changes", "limit"} {
-		for seed := range uint64(3) {
+		for seed := range uint64(2) {
 			count, err := story(named(name, seed), seed, size{lives: 4, width: 4, rows: 128, forks: 1, hidden: 3})
 			if err != nil {
 				t.Fatalf("job %s, seed %d: %v", name, seed, err)
@@ -190,7 +190,7 @@ func TestForks(t *testing.T) {
 			n += count.forks
 		}
 	}
-	if n < 20 {
+	if n < 12 {
 		t.Errorf("only %d forks were begun", n)
 	}
 }
