@@ -278,6 +278,8 @@ func (t *typer) ownCall(tokens []syntax.Token, i int) bool {
 	return t.sc.aggs != nil && t.c.env.Agg(name) != nil
 }
 
+var exprConfig = &conf.Config{MaxNodes: 4 * maxTokens}
+
 // parse runs expr's parser. Its empty environment makes it take every builtin by its name, whatever the columns are called.
 func (t *typer) parse() (node ast.Node) {
 	defer func() {
@@ -286,7 +288,7 @@ func (t *typer) parse() (node ast.Node) {
 			node = nil
 		}
 	}()
-	tree, err := parser.ParseWithConfig(t.text.text, &conf.Config{MaxNodes: 4 * maxTokens})
+	tree, err := parser.ParseWithConfig(t.text.text, exprConfig)
 	if err != nil {
 		t.parseError(err)
 		return nil
