@@ -48,6 +48,10 @@ func (f *facts) traits(s *check.Stage) spec.Traits {
 	return spec.Traits{}
 }
 
+func (f *facts) Deprecated(kind, name, option string) *types.Deprecated {
+	return f.lib.Deprecated(kind, name, option)
+}
+
 func (f *facts) Grows(s *check.Stage) string { return f.traits(s).Grows }
 
 func (f *facts) Marks(s *check.Stage) bool { return f.traits(s).Mark }

@@ -14,23 +14,28 @@ var kinds = []struct{ kind, title string }{
 	{"stage", "Stages"}, {"conn", "Connectors"}, {"agg", "Aggregates"}, {"func", "Functions"},
 }
 
-func (c *Catalog) doc(kind, name string) spec.Doc {
-	switch kind {
-	case "stage":
-		return c.stages[name].Doc
-	case "conn":
-		return c.conns[name].Doc
-	case "agg":
-		return c.aggs[name].Doc
+// doc is the documentation of a definition, nil if there is none.
+func (c *Catalog) doc(kind, name string) *spec.Doc {
+	if d := c.stages[name]; kind == "stage" && d != nil {
+		return &d.Doc
 	}
-	return c.funcs[name].Doc
+	if d := c.conns[name]; kind == "conn" && d != nil {
+		return &d.Doc
+	}
+	if d := c.aggs[name]; kind == "agg" && d != nil {
+		return &d.Doc
+	}
+	if d := c.funcs[name]; kind == "func" && d != nil {
+		return &d.Doc
+	}
+	return nil
 }
 
 // Docs returns the documentation of all definitions of a kind ("func", "agg", "stage", "conn"), by name.
 func (c *Catalog) Docs(kind string) []spec.Doc {
 	var out []spec.Doc
 	for _, n := range c.names[kind] {
-		out = append(out, c.doc(kind, n))
+		out = append(out, *c.doc(kind, n))
 	}
 	return out
 }
@@ -55,6 +60,9 @@ func (c *Catalog) Index() string {
 		fmt.Fprintf(&s, "%s\n", k.title)
 		for _, d := range c.Docs(k.kind) {
 			first, _, _ := strings.Cut(d.Text, ". ")
+			if d.Deprecated != nil {
+				first = d.Deprecated.String()
+			}
 			fmt.Fprintf(&s, "  %-18s %s\n", d.Name, strings.TrimSuffix(first, "."))
 		}
 	}
@@ -65,14 +73,14 @@ func (c *Catalog) Index() string {
 func (c *Catalog) Help(name string) string {
 	var s strings.Builder
 	for _, k := range kinds {
-		if !slices.Contains(c.names[k.kind], name) {
+		d := c.doc(k.kind, name)
+		if d == nil {
 			continue
 		}
 		if s.Len() > 0 {
 			s.WriteByte('\n')
 		}
-		d := c.doc(k.kind, name)
-		fmt.Fprintf(&s, "%s\n\n%s\n", d.Signature, d.Text)
+		fmt.Fprintf(&s, "%s\n\n%s\n", d.Signature, d.Body())
 		if def := c.conns[name]; def != nil && k.kind == "conn" {
 			s.WriteString(options(def))
 		}
@@ -101,6 +109,9 @@ func options(d *spec.Conn) string {
 		} else if p.Default != nil {
 			t += fmt.Sprintf(", default %v", p.Default)
 		}
+		if p.Deprecated != nil {
+			t += ", " + p.Deprecated.String()
+		}
 		fmt.Fprintf(&s, "  %s (%s): %s\n", p.Name, t, p.Text)
 	}
 	return s.String()
@@ -124,7 +135,7 @@ func (c *Catalog) Reference() string {
 				group = d.Group
 				fmt.Fprintf(&s, "\n### %s: %s\n", k.title, group)
 			}
-			fmt.Fprintf(&s, "\n#### %s\n\n`%s`\n\n%s\n", d.Name, d.Signature, d.Text)
+			fmt.Fprintf(&s, "\n#### %s\n\n`%s`\n\n%s\n", d.Name, d.Signature, d.Body())
 			if k.kind == "conn" {
 				fmt.Fprintf(&s, "\n```text%s```\n", options(c.conns[d.Name]))
 			}

@@ -26,6 +26,7 @@ type Catalog struct {
 	stages map[string]*spec.Stage
 	conns  map[string]*spec.Conn
 	names  map[string][]string
+	fresh  map[string][]string // of names, those that are not deprecated
 }
 
 // New returns the catalog, made once.
@@ -52,11 +53,18 @@ var New = sync.OnceValue(func() *Catalog {
 		k.ConnSig.Name = k.Doc.Name
 		add(c, "conn", c.conns, k.Doc.Name, k)
 	}
-	for _, n := range c.names {
-		sort.Strings(n)
-	}
+	c.sort()
 	return c
 })
+
+// sort puts the names in order.
+func (c *Catalog) sort() {
+	c.fresh = map[string][]string{}
+	for kind, names := range c.names {
+		sort.Strings(names)
+		c.fresh[kind] = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return c.doc(kind, n).Deprecated != nil })
+	}
+}
 
 // add panics on a name that stands twice: the list is part of the program.
 func add[T any](c *Catalog, kind string, to map[string]T, name string, def T) {
@@ -94,8 +102,25 @@ func (c *Catalog) Conn(name string) *types.ConnSig {
 	return nil
 }
 
-// Names returns the sorted names of "func", "agg", "stage" or "conn".
-func (c *Catalog) Names(kind string) []string { return c.names[kind] }
+// Names returns the sorted names of "func", "agg", "stage" or "conn" that a script should use.
+func (c *Catalog) Names(kind string) []string { return c.fresh[kind] }
+
+// Deprecated says whether a definition of a kind is deprecated, or an option of a connector; nil: no.
+func (c *Catalog) Deprecated(kind, name, option string) *types.Deprecated {
+	d := c.doc(kind, name)
+	switch {
+	case d == nil:
+		return nil
+	case option == "":
+		return d.Deprecated
+	}
+	for _, p := range c.conns[name].Params {
+		if p.Name == option {
+			return p.Deprecated
+		}
+	}
+	return nil
+}
 
 // FuncDef, AggDef, StageDef and ConnDef return whole definitions, nil if there is none.
 func (c *Catalog) FuncDef(name string) *spec.Func { return c.funcs[name] }
@@ -127,7 +152,7 @@ func (c *Catalog) With(conns ...*spec.Conn) *Catalog {
 		k.ConnSig.Name = k.Doc.Name
 		add(&out, "conn", out.conns, k.Doc.Name, k)
 	}
-	sort.Strings(out.names["conn"])
+	out.sort()
 	return &out
 }
 

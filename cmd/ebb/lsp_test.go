@@ -36,12 +36,14 @@ type (
 	published struct {
 		URI         string
 		Version     int
-		Diagnostics []struct {
-			Range    struct{ Start, End struct{ Line, Character int } }
-			Severity int
-			Code     string
-			Message  string
-		}
+		Diagnostics []foundDiagnostic
+	}
+	foundDiagnostic struct {
+		Range    struct{ Start, End struct{ Line, Character int } }
+		Severity int
+		Code     string
+		Message  string
+		Tags     []int
 	}
 	foundEdit struct {
 		Range   object
@@ -255,6 +257,12 @@ func TestLSPDiagnostics(t *testing.T) {
 	require.Equal(t, "P030", e.diagnostics("main.ebb", 50).codes())
 	require.Less(t, len(e.found), 5)
 
+	// What is deprecated is struck through.
+	e.open("old.ebb", "csv(\"orders.csv\") |> select d = date(\"2026-01-31\")\n")
+	p = e.diagnostics("old.ebb", 1)
+	require.Equal(t, "X310", p.codes())
+	require.Equal(t, []int{2}, p.Diagnostics[0].Tags)
+
 	// An error in a file that is used shows where it is used, also when that is changed in the editor only.
 	e.open("lib/shop.ebb", lspShop)
 	e.change("main.ebb", 51, lspScript)
@@ -276,14 +284,7 @@ func TestLSPPositions(t *testing.T) {
 	text := "// 😀 größer\r\nlet face = \"😀😀\"\r\ncsv(\"orders.csv\") |> derive a = \"😀\", b = amont\r\n"
 	e.open("u.ebb", text)
 	p := e.diagnostics("u.ebb", 1)
-	i := slices.IndexFunc(p.Diagnostics, func(d struct {
-		Range    struct{ Start, End struct{ Line, Character int } }
-		Severity int
-		Code     string
-		Message  string
-	}) bool {
-		return d.Code == "N150"
-	})
+	i := slices.IndexFunc(p.Diagnostics, func(d foundDiagnostic) bool { return d.Code == "N150" })
 	require.GreaterOrEqual(t, i, 0, "%+v", p)
 	require.Equal(t, e.place("u.ebb", "amont"), object{"line": p.Diagnostics[i].Range.Start.Line, "character": p.Diagnostics[i].Range.Start.Character})
 

@@ -25,7 +25,15 @@ type rule struct {
 // of the catalog. It sees a line at a time, so of the soft words it knows only the places where they mostly stand; what the
 // language server says of them counts.
 func textMate(lib *stdlib.Catalog) ([]byte, error) {
-	stages := append(slices.Clone(lib.Names("stage")), "left join", "full join", "semi join", "anti join", "join", "split", "pattern", "into", "tee", "union", "unnest", "top")
+	names := func(kinds ...string) (out []string) {
+		for _, kind := range kinds {
+			for _, d := range lib.Docs(kind) {
+				out = append(out, d.Name)
+			}
+		}
+		return out
+	}
+	stages := append(names("stage"), "left join", "full join", "semi join", "anti join", "join", "split", "pattern", "into", "tee", "union", "unnest", "top")
 	escape := []rule{{Name: "constant.character.escape.ebb", Match: `\\.`}}
 	grammar := struct {
 		Comment   string   `json:"information_for_contributors"`
@@ -57,9 +65,9 @@ func textMate(lib *stdlib.Catalog) ([]byte, error) {
 			{Match: `(\|>)\s*(?:([A-Za-z_$][\w$]*)(?=\s*\())?`, Captures: map[string]rule{"1": {Name: "keyword.operator.pipe.ebb"}, "2": {Name: "entity.name.function.pipe.ebb"}}},
 			{Name: "keyword.operator.word.ebb", Match: `(?<![.\w$])(?:and|or|not|in|matches|contains|startsWith|endsWith|if|else|let)\b(?!\s*[:])`},
 			{Name: "constant.language.ebb", Match: `(?<![.\w$])(?:true|false|nil)\b`},
-			{Name: "support.class.connector.ebb", Match: `(?<![.\w$])(?:` + words(lib.Names("conn")) + `)(?=\()`},
+			{Name: "support.class.connector.ebb", Match: `(?<![.\w$])(?:` + words(names("conn")) + `)(?=\()`},
 			{Name: "support.function.window.ebb", Match: `(?<=\bwindow\s)(?:tumbling|hopping|cumulate|session|count)(?=\()`},
-			{Name: "support.function.ebb", Match: `(?<![.\w$])(?:` + words(slices.Concat(lib.Names("func"), lib.Names("agg"))) + `)(?=\()`},
+			{Name: "support.function.ebb", Match: `(?<![.\w$])(?:` + words(names("func", "agg")) + `)(?=\()`},
 			{Name: "entity.name.function.ebb", Match: `(?<![.\w$])[A-Za-z_$][\w$]*(?=\()`},
 			{Match: `([(,])\s*([A-Za-z_$][\w$]*)(?=:)`, Captures: map[string]rule{"1": {Name: "punctuation.separator.ebb"}, "2": {Name: "variable.parameter.option.ebb"}}},
 			{Match: `(:)\s*\[?(bool|int|float|string|bytes|time|duration|any)\b(?!\s*[=.+*/<>-])`, Captures: map[string]rule{"1": {Name: "punctuation.separator.ebb"}, "2": {Name: "support.type.ebb"}}},

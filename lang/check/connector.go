@@ -125,9 +125,11 @@ func (c *checker) connectors(reads bool) []string {
 // option finds the parameter that an argument of a connector is for, nil after an error.
 func (c *checker) option(sig *types.ConnSig, i int, call *syntax.Call, given map[string]bool) *types.ConnParam {
 	item := call.Args[i]
-	var names []string
+	var names []string // that are not deprecated
 	for _, p := range sig.Params {
-		names = append(names, p.Name)
+		if p.Deprecated == nil {
+			names = append(names, p.Name)
+		}
 	}
 	if item.Name == nil {
 		switch {
@@ -141,7 +143,7 @@ func (c *checker) option(sig *types.ConnSig, i int, call *syntax.Call, given map
 			fmt.Sprintf("write `%s: %s`; it takes %s", optionGuess(sig, call), clip(item.Expr.Text), strings.Join(names, ", ")))
 		return nil
 	}
-	k := slices.Index(names, item.Name.Name)
+	k := slices.IndexFunc(sig.Params, func(p types.ConnParam) bool { return p.Name == item.Name.Name })
 	switch {
 	case k < 0:
 		help := "`" + sig.Name + "` takes " + strings.Join(names, ", ")
@@ -150,7 +152,7 @@ func (c *checker) option(sig *types.ConnSig, i int, call *syntax.Call, given map
 		}
 		c.fault(item.Name.Span, "N121", fmt.Sprintf("`%s` has no option `%s`%s", sig.Name, item.Name.Name, didYouMean(item.Name.Name, names)), help)
 		return nil
-	case given[names[k]]:
+	case given[item.Name.Name]:
 		c.fault(item.Name.Span, "C342", fmt.Sprintf("`%s` is given twice", item.Name.Name), "")
 		return nil
 	}

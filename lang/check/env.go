@@ -14,7 +14,7 @@ type Env interface {
 	Stage(name string) *types.StageSig
 	// Conn returns a connector, nil if there is none.
 	Conn(name string) *types.ConnSig
-	// Names returns the sorted names of "func", "agg", "stage" or "conn", for suggestions.
+	// Names returns the sorted names of "func", "agg", "stage" or "conn" that are not deprecated, for suggestions.
 	Names(kind string) []string
 	// Source describes an input; it may open it to infer a schema. declared is nil without a schema clause.
 	// An error that is a *types.StageError is one of the script; its Clause names the option to point at, or "schema".

@@ -41,7 +41,7 @@ type Item struct {
 
 // World is what a completion asks.
 type World interface {
-	// Names, Conn and Stage are those of check.Env.
+	// Names, Conn and Stage are those of check.Env: what is deprecated is not among the names.
 	Names(kind string) []string
 	Conn(name string) *types.ConnSig
 	Stage(name string) *types.StageSig
@@ -271,7 +271,9 @@ func (a *asking) options(conn string) []Item {
 	}
 	var out []Item
 	for _, p := range sig.Params {
-		out = append(out, Item{Text: p.Name + ":", Kind: Option})
+		if p.Deprecated == nil {
+			out = append(out, Item{Text: p.Name + ":", Kind: Option})
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
+	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // Script is a text and what is known of it. Of a script with errors the rest is there: what is wrong, and what depends on
@@ -66,6 +67,9 @@ type Facts interface {
 	Writes(*check.Write) Writes
 	// Shuffles lists the exchanges by key, in the order of the plan.
 	Shuffles() []Shuffle
+	// Deprecated says whether a "func", "agg", "stage" or "conn" of the catalog is deprecated, or an option of a connector, ""
+	// for the thing itself; nil: it is not, or nothing is called so.
+	Deprecated(kind, name, option string) *types.Deprecated
 	// Fits compares the script with a checkpoint; nil without one.
 	Fits() []Fit
 }

@@ -217,6 +217,25 @@ type ConnParam struct {
 	Literal  bool // any constant value, rows included
 	Place    bool // a path that says where an output lies: two outputs of a script may not lie in one place
 	Text     string
+
+	Deprecated *Deprecated // nil: it is not
+}
+
+// Deprecated says of something in the catalog that it is there for old scripts only.
+type Deprecated struct {
+	Since string // the version that says so first
+	// Name is what takes its place: another one of its kind, called in the same way and meaning the same. "": none does,
+	// and Instead says what to write.
+	Name    string
+	Instead string
+}
+
+func (d *Deprecated) String() string {
+	instead := d.Instead
+	if d.Name != "" {
+		instead = "`" + d.Name + "`"
+	}
+	return "deprecated since " + d.Since + ": write " + instead
 }
 
 // ConnSig is what the checker knows of a connector. The first parameter may be given without its name.

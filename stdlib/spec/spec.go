@@ -18,6 +18,16 @@ type Doc struct {
 	Signature string // as shown to people: `upper(s: string) -> string`
 	Text      string // first sentence stands alone
 	Examples  []Example
+
+	Deprecated *types.Deprecated // nil: it is not
+}
+
+// Body is the text, and what to write instead.
+func (d Doc) Body() string {
+	if d.Deprecated == nil {
+		return d.Text
+	}
+	return d.Text + "\n\nIt is " + d.Deprecated.String() + "."
 }
 
 // Example is a tested example. For a function Code is an expression and Want its value as FormatConst prints it; for an

@@ -125,6 +125,9 @@ func (s *Server) diagnostic(a *analysis, f lint.Finding) diagnostic {
 	if f.Rule != nil && strings.HasPrefix(f.Rule.Name, "unused-") {
 		d.Tags = []int{1} // unnecessary: editors show it dim
 	}
+	if f.Rule != nil && f.Rule.Name == "deprecated" {
+		d.Tags = []int{2} // deprecated: editors strike it through
+	}
 	return d
 }
 

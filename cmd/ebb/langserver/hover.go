@@ -213,7 +213,7 @@ func docText(docs []spec.Doc, name string) string {
 }
 
 func oneDoc(d spec.Doc) string {
-	out := code(d.Signature) + "\n\n" + d.Text
+	out := code(d.Signature) + "\n\n" + d.Body()
 	if len(d.Examples) > 0 {
 		out += "\n\n" + code(d.Examples[0].Code)
 		if w := d.Examples[0].Want; w != "" {

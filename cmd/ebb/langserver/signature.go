@@ -19,7 +19,7 @@ func signatureHelpAt(_ context.Context, s *Server, d *document, p positionParams
 	for _, kind := range []string{"func", "agg", "conn"} {
 		for _, doc := range s.lib.Docs(kind) {
 			if doc.Name == name {
-				m := markdown(doc.Text)
+				m := markdown(doc.Body())
 				out.Signatures = append(out.Signatures, signature{Label: doc.Signature, Documentation: &m, Parameters: parameters(doc.Signature)})
 			}
 		}
