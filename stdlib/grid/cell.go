@@ -3,6 +3,7 @@
 package grid
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/mattn/go-runewidth"
 
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -100,7 +102,14 @@ func AppendCell(dst, value []byte) []byte {
 		return append(dst, value...)
 	}
 	start := len(dst)
+	joiners := bytes.Contains(value, joiner)
 	for n := 0; len(value) > 0 && n <= WidestCell; n++ {
+		if size := 0; joiners {
+			if size = joined(value); size > 0 {
+				dst, value = append(dst, value[:size]...), value[size:]
+				continue
+			}
+		}
 		r, size := utf8.DecodeRune(value)
 		switch {
 		case r == '\n':
@@ -121,6 +130,30 @@ func AppendCell(dst, value []byte) []byte {
 		dst = append(append(dst[:start], cut...), ellipse...)
 	}
 	return dst
+}
+
+// joiner makes one sign of two, such as a family of four persons. Anywhere else it is not seen.
+var joiner = []byte("\u200d")
+
+// mostJoined is how many bytes a sign takes at most; a longer one is shown part by part.
+const mostJoined = 48
+
+// joined returns the length of the sign that a text begins with if joiners hold it together, else 0.
+func joined(text []byte) int {
+	it := graphemes.FromBytes(text[:min(len(text), mostJoined+utf8.UTFMax)])
+	if !it.Next() {
+		return 0
+	}
+	sign := it.Value()
+	if len(sign) > mostJoined || !bytes.Contains(sign, joiner) || bytes.HasSuffix(sign, joiner) {
+		return 0
+	}
+	for _, r := range string(sign) {
+		if !unicode.IsPrint(r) && r != '\u200d' {
+			return 0
+		}
+	}
+	return len(sign)
 }
 
 func escapeRune(r rune, first byte, size int) string {

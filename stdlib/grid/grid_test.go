@@ -23,9 +23,17 @@ func TestCells(t *testing.T) {
 		"right\u202eleft":                   `right\u{202e}left`,
 		"a\x00b\x7fc\u0085d":                `a\x00b\x7fc\u{85}d`,
 		"e" + strings.Repeat("\u0301", 500): "",
+		// Signs of several parts are shown as they are, but for what would not be seen.
+		"👩\u200d👩\u200d👧\u200d👦 🏳\ufe0f\u200d🌈 👍🏽": "👩\u200d👩\u200d👧\u200d👦 🏳\ufe0f\u200d🌈 👍🏽",
+		strings.Repeat("👩\u200d💻", 41):             strings.Repeat("👩\u200d💻", 39) + "…",
+		"क्\u200dष":                                "क्\u200dष",
+		"a\u200db\u200d":                           `a\u{200d}b\u{200d}`,
+		"👩\u200d":                                  `👩\u{200d}`,
+		"👩\u200d\u202e👩":                           `👩\u{200d}\u{202e}👩`,
+		strings.Repeat("👩\u200d", 500):             "",
 	} {
 		got := string(AppendCell(nil, []byte(in)))
-		if want != "" && got != want || strings.ContainsAny(got, "\t\n\x1b") || Width(got) > WidestCell || len(got) > 4*WidestCell {
+		if want != "" && got != want || strings.ContainsAny(got, "\t\n\x1b\u202e") || Width(got) > WidestCell || len(got) > 8*WidestCell {
 			t.Errorf("%.100q: %q", in, got)
 		}
 	}
