@@ -8,7 +8,7 @@ import (
 )
 
 // csvDecoder turns records into columns. Records without quotes that have as many fields as they should are read some at a
-// time and column by column (csv_plain.go). Whatever is out of the ordinary (a record with quotes, a value that does not
+// time and column by column (plain.go, csv_plain.go). Whatever is out of the ordinary (a record with quotes, a value that does not
 // fit, too many fields) goes through the splitter, which knows all cases and says what is wrong.
 type csvDecoder struct {
 	*csvLayout
@@ -18,7 +18,7 @@ type csvDecoder struct {
 	cols  []*jsonField
 	signs signs  // delimiters, quotes and newlines
 	near  places // of signs
-	tries int    // how many plain records are read at a time
+	tries plainTries
 
 	room   int // rows there is room for
 	rows   int
@@ -47,7 +47,7 @@ const (
 )
 
 func (l *csvLayout) decoder() decoder {
-	d := &csvDecoder{csvLayout: l, split: csvSplitter{csvDialect: l.csvDialect}, tries: plainRows}
+	d := &csvDecoder{csvLayout: l, split: csvSplitter{csvDialect: l.csvDialect}}
 	d.signs = signs{eq: [3]byte{l.delim, '\n', l.quote}, below: -128}
 	if l.quote == 0 {
 		d.signs.eq[2] = '\n'

@@ -218,16 +218,21 @@ func (k *jsonKey) learn(text []byte, key *jsonKey) {
 			return
 		}
 	}
-	g := jsonGuess{len: len(text), key: key}
-	if copy(g.text[:], text) < len(text) {
-		return
+	g := jsonGuess{key: key}
+	if g.set(text) {
+		k.next[1] = k.next[0]
+		k.next[0] = g
 	}
+}
+
+// set makes g the guess that text comes, if that is not too long.
+func (g *jsonGuess) set(text []byte) bool {
+	g.len = len(text)
 	for i := range min(len(text), 16) {
 		g.words[i>>3] |= uint64(text[i]) << (i & 7 * 8)
 		g.masks[i>>3] |= 0xff << (i & 7 * 8)
 	}
-	k.next[1] = k.next[0]
-	k.next[0] = g
+	return copy(g.text[:], text) == len(text)
 }
 
 // rememberedKeys bounds the names that are remembered besides the wanted ones.

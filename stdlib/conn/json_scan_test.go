@@ -497,7 +497,8 @@ func TestJSONKeyOrder(t *testing.T) {
 	}
 }
 
-// TestJSONPlainAgainstCareful: plain text and digits, which are read on the way, give what the careful readers give. These
+// TestJSONPlainAgainstCareful: plain text and digits, which are read on the way, and objects of one pattern, which are read
+// by column, give what the careful readers give. These read objects one by one,
 // read text that was not searched for signs, and digits that a space follows.
 func TestJSONPlainAgainstCareful(t *testing.T) {
 	f := &jsonFormat{columns: jsonColumns("i: int?; s: string?; t: time ms?; u: time s?; f: float?")}
@@ -512,8 +513,18 @@ func TestJSONPlainAgainstCareful(t *testing.T) {
 		var tight, loose strings.Builder
 		tight.WriteString("{}\n") // tells the style
 		loose.WriteString("{}\n")
-		n := rapid.IntRange(1, 4).Draw(rt, "rows")
+		n := rapid.IntRange(1, 6).Draw(rt, "rows")
 		for range n {
+			if rapid.Bool().Draw(rt, "alike") {
+				row := rapid.SampledFrom([]string{
+					`{"i":12,"s":"a text","x":true,"t":1700000000000,"u":17,"f":0.5,"y":"\u00e9"}`, `{"i":12,"s":"a text","x":77,"t":1700000000000,"u":17,"f":1,"y":"plain"}`,
+					`{"s":"","i":-1,"longer than sixteen bytes":[],"f":null}`, `{"s":"","i":-1,"longer than sixteen bytes":0,"f":null}`, `{"i":0, "i":1}`, `{ "t" : 5 }`,
+				}).Draw(rt, "row") + rapid.SampledFrom([]string{"\n", "\n", "\r\n", " \n", "\n\n"}).Draw(rt, "end")
+				for range rapid.SampledFrom([]int{1, 2, 20, plainRows, 300}).Draw(rt, "times") {
+					tight.WriteString(row)
+					loose.WriteString(strings.ReplaceAll(row, ",\"", " ,\""))
+				}
+			}
 			for k, name := range []string{"i", "s", "x", "t", "u", "f", "y"} {
 				v := value.Draw(rt, name)
 				sep := byte(',')
@@ -533,6 +544,7 @@ func TestJSONPlainAgainstCareful(t *testing.T) {
 			dec := l.decoder().(*jsonDecoder)
 			if careful {
 				dec.scan.signs = nil
+				dec.pattern.rest = 1 << 30 // objects are read one by one
 			}
 			d, out := jsonDecoded{failed: map[int]string{}}, parts{}
 			_, err = dec.decode(b, true, &out)

@@ -99,14 +99,17 @@ func (l jsonLayout) decoder() decoder {
 
 // jsonDecoder decodes the records of one file.
 type jsonDecoder struct {
-	layout jsonLayout
-	scan   *jsonScan
-	part   part // being filled
-	room   int  // rows that the columns have room for
-	text   int  // where the part starts in the text
-	pieces jsonPieces
-	signs  signs   // what is not plain in a string
-	spare  []int32 // of a part that nobody reads any more
+	layout  jsonLayout
+	scan    *jsonScan
+	part    part // being filled
+	room    int  // rows that the columns have room for
+	text    int  // where the part starts in the text
+	pieces  jsonPieces
+	signs   signs // what is not plain in a string
+	near    places
+	pattern jsonPattern // of the last objects
+	tries   plainTries
+	spare   []int32 // of a part that nobody reads any more
 }
 
 // partBytes is about how much text goes into a part.
@@ -133,6 +136,7 @@ func (d *jsonDecoder) lines(text []byte, final bool, out *parts) int {
 	if !final {
 		text = text[:bytes.LastIndexByte(text, '\n')+1]
 	}
+	d.near.start(&d.signs, maxPattern)
 	p := 0
 	for {
 		p = s.space(text, p)
@@ -143,10 +147,17 @@ func (d *jsonDecoder) lines(text []byte, final bool, out *parts) int {
 			p++
 			continue
 		}
+		if next := d.plain(text, p, out); next > p {
+			p = next
+			continue
+		}
 		i := d.next(text, p, out)
 		end := s.row(text, p, i)
 		if end >= 0 && (end >= len(text) || text[end] != '\n') {
 			end = d.ended(text, end)
+		}
+		if end >= 0 && end < len(text) {
+			d.learn(text[:end+1], p)
 		}
 		if end < 0 {
 			d.failed(text, p, i)
@@ -170,18 +181,22 @@ func (d *jsonDecoder) ended(text []byte, p int) int {
 
 // next begins a record at p of text and returns its row.
 func (d *jsonDecoder) next(text []byte, p int, out *parts) int {
+	d.makeRoom(text, p, out)
+	d.part.starts = append(d.part.starts, int32(p))
+	d.part.n++
+	return d.part.n - 1
+}
+
+// makeRoom sees to it that there is a row for a record at p of text.
+func (d *jsonDecoder) makeRoom(text []byte, p int, out *parts) {
 	if d.part.n == vec.MaxRows || p-d.text > partBytes {
 		d.flush(out)
 		d.text = p
 	}
-	i := d.part.n
-	if i == d.room {
+	if i := d.part.n; i == d.room {
 		d.room = min(max(2*i, d.guess(text[p:])), vec.MaxRows)
 		d.scan.root.grow(d.room)
 	}
-	d.part.starts = append(d.part.starts, int32(p))
-	d.part.n++
-	return i
 }
 
 // guess returns about how many records there are in text, rather too many than too few.

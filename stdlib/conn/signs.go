@@ -31,6 +31,11 @@ func (s *signs) mark(text []byte) {
 	s.bits[whole] = s.bits[whole]&(1<<rest-1) | ^uint64(0)<<rest
 }
 
+// is reports whether c is a sign.
+func (s *signs) is(c byte) bool {
+	return c == s.eq[0] || c == s.eq[1] || c == s.eq[2] || int8(c) < s.below
+}
+
 // from returns the place of the first sign at p or behind it. p is at most the length of the text, and so is the result.
 func (s *signs) from(p int) int {
 	if w := s.bits[p>>6] >> (p & 63); w != 0 {
