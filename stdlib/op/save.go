@@ -58,37 +58,66 @@ func (s *sorter) Save(w *checkpoint.Writer) error {
 	w.Uint(uint64(len(ends)))
 	for _, end := range ends {
 		w.Int(end)
-		var rows, keys []*vec.Batch
-		for _, part := range s.open[end] {
-			rows, keys = append(rows, part.b), append(keys, &vec.Batch{N: part.b.N, Cols: part.keys})
-		}
-		state.SaveBatches(w, rows)
-		state.SaveBatches(w, keys)
+		s.saveRuns(w, s.open[end])
 	}
 	state.SaveBatches(w, s.ready)
-	w.Int(s.given)
+	w.Int(^s.given) // below zero: windows that have closed follow
+	w.Uint(uint64(len(s.going)))
+	for _, g := range s.going {
+		s.saveRuns(w, g)
+	}
 	return nil
+}
+
+// saveRuns writes what is left of the rows, and their keys.
+func (s *sorter) saveRuns(w *checkpoint.Writer, all *runs) {
+	var rows, keys []*vec.Batch
+	for _, r := range all.left() {
+		b, n := r.b.Slice(r.next, r.b.N), len(s.cols)
+		rows, keys = append(rows, b.With(b.Cols[:n])), append(keys, &vec.Batch{N: b.N, Sel: b.Sel, Cols: b.Cols[n:]})
+	}
+	state.SaveBatches(w, rows)
+	state.SaveBatches(w, keys)
 }
 
 // Load reads what Save wrote.
 func (s *sorter) Load(r *checkpoint.Reader) error {
-	s.open, s.ready = map[int64][]sortable{}, nil
+	s.open, s.going, s.ready = map[int64]*runs{}, nil, nil
 	for range r.Count(3) {
 		end := r.Int()
-		rows, keys := state.LoadBatches(r, s.cols), state.LoadBatches(r, s.keys)
-		for i, b := range rows {
-			if r.Err() == nil && (len(rows) != len(keys) || b.N != keys[i].N) {
-				r.Fail("rows and their keys are not as many")
-			}
-			if r.Err() != nil {
-				return r.Err()
-			}
-			s.open[end] = append(s.open[end], sortable{b, keys[i].Cols})
-		}
+		s.open[end] = s.loadRuns(r)
 	}
 	s.ready = state.LoadBatches(r, s.cols)
-	s.given = r.Int()
+	if s.given = r.Int(); s.given >= 0 { // an earlier version sorted a window whole when it closed
+		return r.Err()
+	}
+	s.given = ^s.given
+	for range r.Count(2) {
+		s.going = append(s.going, s.loadRuns(r))
+	}
 	return r.Err()
+}
+
+func (s *sorter) loadRuns(r *checkpoint.Reader) *runs {
+	all := &runs{}
+	rows, keys := state.LoadBatches(r, s.cols), state.LoadBatches(r, s.keys)
+	for i, b := range rows {
+		if r.Err() == nil && (len(rows) != len(keys) || b.N != keys[i].N) {
+			r.Fail("rows and their keys are not as many")
+		}
+		if r.Err() != nil {
+			return all
+		}
+		if b.N == 0 {
+			continue
+		}
+		order := make([]uint32, b.N) // what is loaded may be damaged, or not sorted
+		for k := range order {
+			order[k] = uint32(k)
+		}
+		s.add(all, b.With(append(b.Cols[:len(b.Cols):len(b.Cols)], keys[i].Cols...)), order)
+	}
+	return all
 }
 
 // columnTypes returns the types of the columns of a schema.

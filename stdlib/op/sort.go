@@ -76,20 +76,15 @@ type sorter struct {
 	fields []types.Field
 	size   int64 // of the window; 0: none
 	offset int64
-	window int // column `window` of the input, -1: none
-	open   map[int64][]sortable
-	ready  []*vec.Batch // sorted, owed
-	given  int64        // rows sorted so far
+	window int             // column `window` of the input, -1: none
+	open   map[int64]*runs // by the end of the window
+	going  []*runs         // of windows that have closed, in order
+	ready  []*vec.Batch    // the same, sorted by an earlier version
+	given  int64           // rows given out so far
 }
 
 // sortedSource is the source of sorted rows, which no scan has.
 const sortedSource = 0xff
-
-// sortable is a dense batch with its keys.
-type sortable struct {
-	b    *vec.Batch
-	keys []*vec.Column
-}
 
 // end returns where the window of a row ends; without windows everything is one that closes at the end of the input.
 func (s *sorter) end(b *vec.Batch, r int) int64 {
@@ -115,18 +110,18 @@ func (s *sorter) Process(_ int, b *vec.Batch, out *exec.Out) error {
 		return err
 	}
 	if s.open == nil {
-		s.open = map[int64][]sortable{}
+		s.open = map[int64]*runs{}
 	}
+	keyed := b.With(append(slices.Clone(b.Cols), keys...))
 	var rows []uint32
 	flush := func(end int64) {
 		if len(rows) == 0 {
 			return
 		}
-		part := sortable{b: b.Gather(rows)}
-		for _, k := range keys {
-			part.keys = append(part.keys, k.Gather(rows))
+		if s.open[end] == nil {
+			s.open[end] = &runs{}
 		}
-		s.open[end] = append(s.open[end], part)
+		s.add(s.open[end], keyed, rows)
 		rows = rows[:0]
 	}
 	last := int64(0)
@@ -149,7 +144,7 @@ func (s *sorter) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	return nil
 }
 
-// Advance makes the windows that have closed ready, in their order.
+// Advance lets the windows go that have closed, in their order.
 func (s *sorter) Advance(w types.Instant, _ *exec.Out) error {
 	var ends []int64
 	for e := range s.open {
@@ -159,59 +154,36 @@ func (s *sorter) Advance(w types.Instant, _ *exec.Out) error {
 	}
 	slices.Sort(ends)
 	for _, e := range ends {
-		s.sort(s.open[e])
+		s.going = append(s.going, s.open[e])
 		delete(s.open, e)
 	}
 	return nil
 }
 
-// sort merges the parts into one order and appends it to ready as dense batches.
-func (s *sorter) sort(parts []sortable) {
-	var refs []vec.Ref
-	batches := make([]*vec.Batch, len(parts))
-	for p, part := range parts {
-		batches[p] = part.b
-		for r := range part.b.N {
-			refs = append(refs, vec.Ref{Batch: uint32(p), Row: uint32(r)})
-		}
+// Drain emits the next sorted batch.
+func (s *sorter) Drain(out *exec.Out) (bool, error) {
+	if len(s.ready) > 0 {
+		out.Emit(s.ready[0])
+		s.ready = s.ready[1:]
+		return true, nil
 	}
-	slices.SortStableFunc(refs, func(a, b vec.Ref) int {
-		for k := range s.by {
-			x, y := parts[a.Batch].keys[k], parts[b.Batch].keys[k]
-			o := vec.Compare(x, int(a.Row), y, int(b.Row))
-			if o == 0 {
-				continue
-			}
-			if s.desc[k] && !x.Null(int(a.Row)) && !y.Null(int(b.Row)) {
-				return -o
-			}
-			return o
+	for len(s.going) > 0 {
+		b := s.take(s.going[0], vec.MaxRows)
+		if b == nil {
+			s.going = s.going[1:]
+			continue
 		}
-		return 0
-	})
-	for len(refs) > 0 {
-		n := min(len(refs), vec.MaxRows)
-		b := vec.Interleave(batches, refs[:n])
+		b = b.With(b.Cols[:len(s.cols)])
 		// Sorted rows have an order of their own, which stages behind go by: it takes the place of where they were read.
-		b.Pos = make([]uint64, n)
+		b.Pos = make([]uint64, b.N)
 		for i := range b.Pos {
 			b.Pos[i] = vec.Position(sortedSource, 0, s.given)
 			s.given++
 		}
-		s.ready = append(s.ready, b)
-		refs = refs[n:]
+		out.Emit(b)
+		return true, nil
 	}
-}
-
-// Drain emits the next sorted batch.
-func (s *sorter) Drain(out *exec.Out) (bool, error) {
-	if len(s.ready) == 0 {
-		return false, nil
-	}
-	out.Emit(s.ready[0])
-	s.ready[0] = nil
-	s.ready = s.ready[1:]
-	return len(s.ready) > 0, nil
+	return false, nil
 }
 
 // Finish has nothing to add: Advance(MaxInstant) has closed everything.
