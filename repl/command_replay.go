@@ -14,7 +14,7 @@ var _ = command(Command{
 	Name: "replay", Args: "[ID] [-j JOB]", Group: "time travel", Most: 1,
 	Summary: "do again what a job did from a checkpoint to the next one, and say whether the output is the same",
 	Text: "It runs in a scratch folder: the job and its outputs are not touched. Its input must still be there. What differs shows that the script does not only depend on its " +
-		"input: the functions and stages that may be the reason are named. Rows that were in flight at the end are counted in. Without ID it is the interval before the newest checkpoint.",
+		"input: the functions and stages that may be the reason are named. Rows that were in flight at the end are counted in. When a source with `idle` fell silent and came back between the two checkpoints is not known, only how it stood at them: where rows were late by that, they may differ, and the source is named. Without ID it is the interval before the newest checkpoint.",
 	Flags:    []Flag{jobFlag},
 	Complete: (*Session).checkpointIDs,
 	Run: func(s *Session, a *Args) error {
