@@ -74,7 +74,7 @@ func lintCommand() *cobra.Command {
 	f.StringSliceVar(&l.choice.Ignore, "ignore", nil, "do not look for these `CODES`")
 	f.StringVar(&l.failOn, "fail-on", "error", "the least `SEVERITY` that makes the exit status 1: error, warn or info")
 	f.StringVar(&l.explain, "explain", "", "say what a `CODE` means; `all` lists them")
-	f.BoolVar(&l.statistics, "statistics", false, "count findings by code")
+	f.BoolVar(&l.statistics, "statistics", false, "count findings by code in place of showing them")
 	f.BoolVar(&l.exitZero, "exit-zero", false, "end with exit status 0 whatever is found")
 	f.BoolVar(&l.fix, "fix", false, "make the safe fixes, those that do not change what a script does")
 	f.BoolVar(&l.unsafe, "unsafe-fixes", false, "make the unsafe fixes, too: look at what they did")
@@ -110,6 +110,9 @@ func (l *linting) run(args []string) error {
 		}
 		if path != "" && slices.ContainsFunc(outputs, func(o output) bool { return same(o.path, path) }) {
 			return usage("two outputs go to %s", path)
+		}
+		if l.statistics && path == "" && f.Statistics == nil {
+			return usage("--statistics has no form as %s; `--output %s:FILE` writes the findings beside it", name, name)
 		}
 		outputs = append(outputs, output{f, path})
 	}
@@ -220,8 +223,14 @@ func (l *linting) write(r *report.Report, outputs []output, scriptOut bool) erro
 	case l.diff:
 		return nil
 	case l.statistics:
-		_, err := io.WriteString(out, r.Statistics())
-		return err
+		f, err := report.Find("text")
+		if screen >= 0 {
+			f = outputs[screen].Format
+		}
+		if err != nil {
+			return err
+		}
+		return f.Statistics(out, r.Counts())
 	case screen < 0:
 		return nil
 	}

@@ -4,6 +4,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -56,7 +57,9 @@ func run(args []string) int {
 		return exitDone
 	}
 	var s *status
-	if !errors.As(err, &s) {
+	if file, is := errors.AsType[*fs.PathError](err); !errors.As(err, &s) && is && file.Path == os.Stdout.Name() {
+		s = &status{exitOutput, fmt.Errorf("cannot write standard output: %w", file.Err)}
+	} else if s == nil {
 		s = &status{exitUsage, err} // cobra's own
 	}
 	if s.err != nil {
@@ -65,7 +68,11 @@ func run(args []string) int {
 			fmt.Fprintf(os.Stderr, "see `%s --help`\n", cmd.CommandPath())
 		}
 		if errors.Is(s.err, syscall.ENOSPC) || errors.Is(s.err, syscall.EDQUOT) {
-			fmt.Fprintln(os.Stderr, "help: make room there and run it again; a job that takes checkpoints goes on from its newest one")
+			help := "help: make room there and run it again"
+			if runs := cmd.Name(); runs == "run" || runs == "repl" || cmd == root {
+				help += "; a job that takes checkpoints goes on from its newest one"
+			}
+			fmt.Fprintln(os.Stderr, help)
 		}
 	}
 	return s.code

@@ -138,12 +138,13 @@ func unparsed(s *Script) (n int) {
 	return n
 }
 
-// Restore gives a text that was read with lines ending in \n, and without byte-order mark, both as the original has them.
+// Restore gives a text that was read with lines ending in \n, and without byte-order mark, both as the original has them. Lines
+// that ended now so, now so, end as most of them did.
 func Restore(original, text string) string {
 	if strings.HasPrefix(original, "\uFEFF") {
 		text = "\uFEFF" + text
 	}
-	if n := strings.Count(original, "\r\n"); n > 0 && n == strings.Count(original, "\n") {
+	if 2*strings.Count(original, "\r\n") > strings.Count(original, "\n") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return text

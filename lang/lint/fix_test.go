@@ -77,4 +77,7 @@ func TestMendTogether(t *testing.T) {
 	}
 	require.Equal(t, "\uFEFFa\r\nb\r\n", lint.Restore("\uFEFFa\r\n", "a\nb\n"))
 	require.Equal(t, "a\nb\n", lint.Restore("a\r\nb\nc", "a\nb\n"))
+	require.Equal(t, "a\r\nb\r\n", lint.Restore("a\r\nb\nc\r\n", "a\nb\n"), "most of them")
+	require.Equal(t, "a\nb\n", lint.Restore("a\r\nb\nc\n", "a\nb\n"), "most of them")
+	require.Equal(t, "a", lint.Restore("", "a"))
 }

@@ -141,13 +141,24 @@ func silentParts(p *Pass) {
 			}
 		}
 	}
-	meets := map[*check.Source][]*check.Source{} // sources whose event time is waited for together
+	meets := map[[2]*check.Source]bool{} // sources whose event time is waited for together
+	type list struct {
+		first **check.Source
+		n     int
+	}
+	done := map[list]bool{} // the stages of a chain share one
 	for s := range f.place {
 		if p.Facts.Marks(s) {
 			wait(s)
 			all := f.endless(s)
-			for _, src := range all {
-				meets[src] = append(meets[src], all...)
+			if len(all) < 2 || done[list{&all[0], len(all)}] {
+				continue
+			}
+			done[list{&all[0], len(all)}] = true
+			for _, a := range all {
+				for _, b := range all {
+					meets[[2]*check.Source{a, b}] = true
+				}
 			}
 		}
 	}
@@ -157,7 +168,7 @@ func silentParts(p *Pass) {
 			continue
 		}
 		reads, message, help := p.Facts.Reads(s), "", "say when a part is idle, for example `idle 1m`"
-		other := slices.IndexFunc(p.Checked.Sources, func(o *check.Source) bool { return o != s && slices.Contains(meets[s], o) })
+		other := slices.IndexFunc(p.Checked.Sources, func(o *check.Source) bool { return o != s && meets[[2]*check.Source{s, o}] })
 		switch {
 		case reads.Splits:
 			message = fmt.Sprintf("`%s` may have several parts, and one that falls silent stops event time for all", s.Name)

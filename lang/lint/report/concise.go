@@ -7,6 +7,7 @@ import (
 
 var _ = define(Format{
 	Name: "concise", Text: "for people and editors: a line each",
+	Statistics: countLines,
 	Write: func(w io.Writer, r *Report) error {
 		for _, f := range r.Found {
 			if _, err := fmt.Fprintf(w, "%s:%s\n", f.Source.Name, f.Error()); err != nil {

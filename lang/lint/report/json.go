@@ -18,6 +18,12 @@ type (
 		Help     string    `json:"help"`
 		Fix      *jsonFix  `json:"fix"`
 	}
+	jsonCount struct {
+		Code     string `json:"code"`
+		Name     string `json:"name"`
+		Severity string `json:"severity"`
+		Count    int    `json:"count"`
+	}
 	jsonRange struct {
 		Start jsonPos `json:"start"`
 		End   jsonPos `json:"end"`
@@ -49,6 +55,13 @@ var _ = define(Format{
 				}
 			}
 			list = append(list, x)
+		}
+		return indented(w, list)
+	},
+	Statistics: func(w io.Writer, counts []Count) error {
+		list := []jsonCount{}
+		for _, c := range counts {
+			list = append(list, jsonCount{c.Rule.Code, c.Rule.Name, c.Rule.Severity.String(), c.Times})
 		}
 		return indented(w, list)
 	},

@@ -23,6 +23,14 @@ type Format struct {
 	Name  string
 	Text  string // for whom it is
 	Write func(w io.Writer, r *Report) error
+	// Statistics writes how often each code was found, the most frequent first; nil: the format has no place for that.
+	Statistics func(w io.Writer, counts []Count) error
+}
+
+// Count is how often a code was found.
+type Count struct {
+	Rule  *lint.Rule
+	Times int
 }
 
 var formats []*Format

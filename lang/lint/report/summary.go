@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -46,22 +47,30 @@ func (r *Report) Summary() string {
 	return text + "\n"
 }
 
-// Statistics counts findings by code, the most frequent first.
-func (r *Report) Statistics() string {
-	counts := map[string]int{}
+// Counts counts findings by code, the most frequent first.
+func (r *Report) Counts() []Count {
+	times := map[string]int{}
 	for _, f := range r.Found {
-		counts[f.Code]++
+		times[f.Code]++
 	}
-	codes := lint.Codes()
-	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-	var b strings.Builder
-	for _, c := range codes {
-		if n := counts[c]; n > 0 {
-			rule := lint.Find(c)
-			fmt.Fprintf(&b, "%5d  %s  %-5s  %s\n", n, c, rule.Severity, rule.Name)
+	var counts []Count
+	for _, c := range lint.Codes() {
+		if n := times[c]; n > 0 {
+			counts = append(counts, Count{lint.Find(c), n})
 		}
 	}
-	return b.String()
+	slices.SortStableFunc(counts, func(a, b Count) int { return cmp.Compare(b.Times, a.Times) })
+	return counts
+}
+
+// countLines are statistics for people.
+func countLines(w io.Writer, counts []Count) error {
+	var b strings.Builder
+	for _, c := range counts {
+		fmt.Fprintf(&b, "%5d  %s  %-5s  %s\n", c.Times, c.Rule.Code, c.Rule.Severity, c.Rule.Name)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func plural(n int, one, many string) string {

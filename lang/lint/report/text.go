@@ -10,6 +10,7 @@ import (
 
 var _ = define(Format{
 	Name: "text", Text: "for people: the line, what is wrong with it, what to do",
+	Statistics: countLines,
 	Write: func(w io.Writer, r *Report) error {
 		for _, f := range r.Found {
 			if _, err := io.WriteString(w, check.Render(f.Diagnostic)); err != nil {
