@@ -2,6 +2,7 @@ package exec
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec/vec"
@@ -37,6 +38,10 @@ type Channel struct {
 	closed bool // the consumer wants nothing more
 	part   bool // rows of the first item have been taken
 	cuts   []*cut
+
+	ready   *atomic.Uint64 // see readySet; nil: the consumer looks by itself
+	bit     uint64
+	readied bool
 }
 
 // queued is an item with what it was counted as: a batch that is looked at again must not be counted differently.
@@ -48,7 +53,7 @@ type queued struct {
 // NewChannel returns an empty channel. The functions wake the consumer when items come and the producer when there is
 // room again; they must not block.
 func NewChannel(l Limits, consumer, producer func()) *Channel {
-	return &Channel{limits: l, wakeTo: consumer, wakeUp: producer, items: make([]queued, 16)}
+	return &Channel{limits: l, wakeTo: consumer, wakeUp: producer, items: make([]queued, 2)}
 }
 
 // Push appends an item. It never blocks and never refuses.
@@ -85,6 +90,7 @@ func (c *Channel) Push(it Item) {
 	}
 	c.items[(c.start+c.count)&(len(c.items)-1)] = q
 	c.count++
+	c.mayHave()
 	if it.Batch != nil {
 		c.rows += q.rows
 		c.bytes += q.bytes
@@ -115,6 +121,7 @@ func (c *Channel) Next(max int) (it Item, got Got) {
 		}
 	}
 	if c.count == 0 {
+		c.hasNothing()
 		c.mu.Unlock()
 		return Item{}, Nothing
 	}

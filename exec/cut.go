@@ -91,6 +91,7 @@ func (c *Channel) Mark(id checkpoint.ID, aligned bool) {
 		if c.closed { // the consumer will find nothing, whenever it steps
 			c.drop(id)
 		}
+		c.mayHave() // the mark
 		c.mu.Unlock()
 		c.wakeTo()
 		return

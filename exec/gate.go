@@ -16,8 +16,10 @@ type Gate struct {
 	idle    bool
 	untold  bool // a change of idle: the watermark that came with it went first
 	ended   bool
-	halted  bool // a channel was stopped rather than ended
-	retired bool // old inputs of a group have become empty: what that changes has not been told
+	halted  bool      // a channel was stopped rather than ended
+	retired bool      // old inputs of a group have become empty: what that changes has not been told
+	over    int       // inputs before this one have ended
+	front   *frontier // nil: other inputs count than before
 
 	// Since when a snapshot waits for its marks.
 	now   func() types.Instant
@@ -43,10 +45,11 @@ type gateGroup struct {
 	first, n int
 	inOrder  bool
 	turn     int
-	cut      bool  // a channel was stopped short: what the others hold behind that place is dropped, so that no row is missing before the last
-	stride   int   // chunk k comes by channel k mod stride
-	chunk    int64 // in order: the chunk at hand
-	old      []int // inputs that hold what was in flight when the run was restored at another width; see gate_old.go
+	cut      bool     // a channel was stopped short: what the others hold behind that place is dropped, so that no row is missing before the last
+	stride   int      // chunk k comes by channel k mod stride
+	chunk    int64    // in order: the chunk at hand
+	ready    readySet // unless inOrder: those visited are in it
+	old      []int    // inputs that hold what was in flight when the run was restored at another width; see gate_old.go
 }
 
 // NewGate returns a gate without inputs.
@@ -54,10 +57,17 @@ func NewGate() *Gate { return &Gate{w: types.MinInstant} }
 
 // Add adds the channels of one edge, all of which feed input `in`.
 func (g *Gate) Add(in int, chans []*Channel, inOrder bool) {
-	g.groups = append(g.groups, gateGroup{first: len(g.inputs), n: len(chans), inOrder: inOrder, stride: len(chans)})
-	for _, c := range chans {
+	gr := gateGroup{first: len(g.inputs), n: len(chans), inOrder: inOrder, stride: len(chans)}
+	if !inOrder {
+		gr.ready = newReadySet(len(chans))
+	}
+	for i, c := range chans {
+		if !inOrder {
+			c.tellReady(gr.ready, i)
+		}
 		g.inputs = append(g.inputs, gateInput{ch: c, in: in, w: types.MinInstant})
 	}
+	g.groups = append(g.groups, gr)
 }
 
 // Next returns the next rows (at most that many), watermark, idleness or end for the task, or ok = false if nothing waits. End
@@ -106,6 +116,9 @@ func (g *Gate) Next(rows int) (in int, it Item, ok bool) {
 				return 0, g.endItem(), true
 			}
 		}
+		if g.front != nil {
+			g.front.heard(i)
+		}
 		if out, ok := g.merged(); ok {
 			return 0, out, true
 		}
@@ -142,11 +155,22 @@ func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 		if gr.inOrder && !fault.On("skip-no-chunk") {
 			g.turnTo(gr)
 		}
-		for range gr.n {
+		for start, passed := gr.turn, 0; ; {
+			if !gr.inOrder {
+				i, ok := gr.ready.next(gr.turn)
+				if passed += (i - gr.turn + gr.n) % gr.n; !ok || passed >= gr.n {
+					gr.turn = start
+					break
+				}
+				gr.turn = i
+			} else if passed == gr.n { // all have ended
+				break
+			}
 			i := gr.first + gr.turn
 			p := &g.inputs[i]
 			if p.ended {
 				gr.turn = (gr.turn + 1) % gr.n
+				passed++
 				continue
 			}
 			it, got := p.ch.Next(rows)
@@ -172,6 +196,7 @@ func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 				break
 			}
 			gr.turn = (gr.turn + 1) % gr.n
+			passed++
 		}
 	}
 	if held != 0 && (g.aligned(held) && !fault.On("never-aligned")) {
@@ -255,38 +280,25 @@ func (g *Gate) aligned(id checkpoint.ID) bool {
 	return true
 }
 
+// allEnded reports whether no input is left.
 func (g *Gate) allEnded() bool {
-	for i := range g.inputs {
-		if !g.inputs[i].ended {
-			return false
-		}
+	for g.over < len(g.inputs) && g.inputs[g.over].ended {
+		g.over++
 	}
-	return true
+	return g.over == len(g.inputs)
 }
 
 // merged returns what the task must be told after a channel's event time, idleness or end has changed.
 func (g *Gate) merged() (Item, bool) {
-	low, high := types.MaxInstant, types.MinInstant
-	live, active := false, false
-	for i := range g.inputs {
-		p := &g.inputs[i]
-		if p.ended || g.waitsForOld(i) {
-			continue
-		}
-		live = true
-		high = max(high, p.w)
-		if !p.idle {
-			active = true
-			if low = min(low, p.w); fault.On("watermark-of-the-fastest") {
-				low = high
-			}
-		}
+	if g.front == nil {
+		g.front = newFrontier(g)
 	}
-	if !live {
+	if g.front.lives == 0 {
 		return Item{}, false
 	}
-	if !active {
-		low = high
+	low, active := g.front.now()
+	if fault.On("watermark-of-the-fastest") {
+		low = g.front.highest()
 	}
 	if g.untold = low > g.w && g.idle == active; low > g.w {
 		g.w = low
@@ -300,16 +312,6 @@ func (g *Gate) merged() (Item, bool) {
 		return Item{Kind: WentActive}, true
 	}
 	return Item{}, false
-}
-
-// waitsForOld reports whether an input of now does not count yet.
-func (g *Gate) waitsForOld(i int) bool {
-	for k := range g.groups {
-		if gr := &g.groups[k]; len(gr.old) > 0 && i >= gr.first && i < gr.first+gr.n {
-			return true
-		}
-	}
-	return false
 }
 
 // close tells the producers that the task wants nothing more.

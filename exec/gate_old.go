@@ -16,6 +16,7 @@ func (g *Gate) addOld(group int, ch *Channel, in inputData) {
 	gr := &g.groups[group]
 	gr.old = append(gr.old, len(g.inputs))
 	g.inputs = append(g.inputs, gateInput{ch: ch, in: g.inputs[gr.first].in, w: in.w, idle: in.idle, ended: in.ended, short: in.short, old: true, width: in.fromWidth})
+	g.front = nil
 }
 
 // takeOld takes the next item of a group that has old inputs; Nothing may mean that there are none left.
@@ -92,5 +93,5 @@ func (g *Gate) retire(gr *gateGroup) {
 			p.w = max(p.w, low)
 		}
 	}
-	g.retired = true
+	g.retired, g.front = true, nil
 }

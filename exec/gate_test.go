@@ -1,8 +1,10 @@
 package exec
 
 import (
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,6 +49,90 @@ func TestGateWatermarkIsTheMinimum(t *testing.T) {
 	cs[1].Push(Item{Kind: End})
 	require.Equal(t, End, next(t, g).Kind)
 	none(t, g)
+}
+
+// What the gate keeps input by input is what one finds by looking at all of them.
+func TestGateOfManyInputs(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		n := 1 + r.IntN(9)
+		g, cs := gateOf(false, n)
+		w, idle, ended := make([]types.Instant, n), make([]bool, n), make([]bool, n)
+		for i := range w {
+			w[i] = types.MinInstant
+		}
+		told, toldIdle := types.MinInstant, false
+		for range 60 {
+			i := r.IntN(n)
+			if ended[i] {
+				continue
+			}
+			it := Item{Kind: Watermark, W: r.Int64N(100)}
+			switch r.IntN(12) {
+			case 0, 1, 2:
+				it = Item{Kind: WentIdle}
+			case 3, 4:
+				it = Item{Kind: WentActive}
+			case 5:
+				it = Item{Kind: End}
+			}
+			switch it.Kind {
+			case Watermark:
+				w[i] = max(w[i], it.W)
+			case End:
+				ended[i] = true
+			default:
+				idle[i] = it.Kind == WentIdle
+			}
+			cs[i].Push(it)
+			low, high, live, active := types.MaxInstant, types.MinInstant, false, false
+			for i := range w {
+				if !ended[i] {
+					live, high = true, max(high, w[i])
+					if !idle[i] {
+						active, low = true, min(low, w[i])
+					}
+				}
+			}
+			if !live {
+				require.Equal(t, End, next(t, g).Kind)
+				break
+			}
+			if !active {
+				low = high
+			}
+			if low > told {
+				require.Equal(t, Item{Kind: Watermark, W: low}, next(t, g), "seed %d", seed)
+				told = low
+			}
+			if toldIdle == active {
+				require.Equal(t, map[bool]ItemKind{true: WentActive, false: WentIdle}[active], next(t, g).Kind, "seed %d", seed)
+				toldIdle = !active
+			}
+			none(t, g)
+		}
+	}
+}
+
+// To hear one of thousands of inputs takes no look at the others: with one at each of them this takes more than ten times as
+// long as it may.
+func TestGateOfVeryManyInputs(t *testing.T) {
+	const n = 4000
+	g, cs := gateOf(false, n)
+	start := time.Now()
+	told := types.MinInstant
+	for w := range types.Instant(8) {
+		for i, c := range cs { // each in turn is the one that holds event time back
+			c.Push(Item{Kind: Watermark, W: w*n + types.Instant(i)})
+			for _, it, ok := g.Next(1); ok; _, it, ok = g.Next(1) {
+				told = it.W
+			}
+		}
+	}
+	took := time.Since(start)
+	t.Log(took)
+	require.EqualValues(t, 7*n, told)
+	require.Less(t, took, 3*time.Second)
 }
 
 func TestGateIdleInputsDoNotHold(t *testing.T) {

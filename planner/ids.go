@@ -22,7 +22,7 @@ type ids struct {
 	used   map[string]int
 }
 
-var opKinds = [...]string{RowsOp: "rows", StageOp: "", PartialOp: "partial", EncodeOp: "encode", SinkOp: "sink"}
+var opKinds = [...]string{RowsOp: "rows", StageOp: "", PartialOp: "partial", EncodeOp: "encode", SinkOp: "sink", UnionOp: "union"}
 
 func nameAll(p *Physical) *ids {
 	x := &ids{groups: map[*Group]string{}, ops: map[*Op]string{}, edges: map[*Edge]string{}, used: map[string]int{}}

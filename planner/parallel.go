@@ -41,6 +41,7 @@ const (
 	PartialOp               // what a stage aggregates before its exchange
 	EncodeOp                // a sink's encoder
 	SinkOp                  // a sink
+	UnionOp                 // passes on the rows of a Union that is brought together; see mostPlaces
 )
 
 // Op is an operator of a group's tasks.
@@ -96,6 +97,11 @@ func Parallelise(p *Plan, width int, spread bool, partial func(*Node) (types.Sch
 	}
 	return b.out
 }
+
+// mostPlaces is at how many places the rows of a Union may be available. All that follows is made once behind each, and in
+// unions of unions each stream is met along every path: without a bound the plan would double with each stage of
+// `a |> union a`. Only scripts of that kind come near it; the rows of theirs go through one task.
+const mostPlaces = 256
 
 type spreader struct {
 	width    int
@@ -179,6 +185,9 @@ func (b *spreader) node(n *Node) {
 				all = append(all, p)
 			}
 		}
+		if len(all) > mostPlaces {
+			all = []place{b.bringTogether(n, all)}
+		}
 		b.places[Input{Node: n}] = all
 	case Rows:
 		for _, p := range b.places[n.In[0]] {
@@ -250,7 +259,7 @@ func (b *spreader) apply(n *Node) {
 	}
 	op := b.op(StageOp, n)
 	keys, names, byKey := keyColumns(n)
-	keep := exec.Hidden{Time: n.In[0].Stream().Time, Mark: b.mark[n], Pos: b.pos[n], Change: true}
+	keep := b.keep(n, n.In[0].Stream().Time)
 	if len(from) == 1 && (from[0].group.Width == 1 || byKey && from[0].keys != nil && subset(from[0].keys, keys)) {
 		attach(from[0], Link{Op: op}) // the rows lie right already
 		b.publish(n, place{group: from[0].group, op: op, keys: outputKeys(n, from[0].keys, keys), inOrder: from[0].inOrder && n.Traits.Spread == spec.InOrder}, ports)
@@ -258,7 +267,7 @@ func (b *spreader) apply(n *Node) {
 	}
 	width, spread := 1, exec.Gather
 	if byKey {
-		width, spread = b.width, exec.Hash
+		width, spread = min(b.width, exec.KeyGroups), exec.Hash // further tasks would own no keys
 	}
 	g := b.group(width, nil)
 	g.Ports[0] = []Link{{Op: op}}
@@ -286,6 +295,23 @@ func (b *spreader) apply(n *Node) {
 		out = outputKeys(n, keys, keys)
 	}
 	b.publish(n, place{group: g, op: op, keys: out}, ports)
+}
+
+// bringTogether makes one place of many: a task that passes on what comes from them.
+func (b *spreader) bringTogether(n *Node, from []place) place {
+	op := b.op(UnionOp, n)
+	g := b.group(1, nil)
+	g.Ports[0] = []Link{{Op: op}}
+	for _, p := range from {
+		e := b.edge(p, g, exec.Gather, b.keep(n, n.Out.Time))
+		e.InOrder, e.Schema = p.inOrder, n.Out.Schema
+	}
+	return place{group: g, op: op}
+}
+
+// keep says which hidden columns an edge to a node has to bring.
+func (b *spreader) keep(n *Node, time bool) exec.Hidden {
+	return exec.Hidden{Time: time, Mark: b.mark[n], Pos: b.pos[n], Change: true}
 }
 
 func (b *spreader) edge(from place, to *Group, spread exec.Spread, keep exec.Hidden) *Edge {
