@@ -138,7 +138,7 @@ func (b *spreader) hidden(p *Plan) {
 func canFail(n *Node) bool {
 	fails := false
 	n.eachExpr(func(e *types.Expr) *types.Expr {
-		fails = fails || !infallible(e)
+		fails = fails || !e.Infallible()
 		return e
 	})
 	return fails

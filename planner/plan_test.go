@@ -55,3 +55,22 @@ func TestPlan(t *testing.T) {
 		})
 	})
 }
+
+// Which rows fail does not depend on where the plan has a filter, however seldom it is that one fails.
+func TestFiltersStayBehindWhatFails(t *testing.T) {
+	for name, stage := range map[string]string{
+		"time":  "derive e = at + d",
+		"scale": "derive e = d * f",
+		"unit":  "derive e = truncate(at, u)",
+		"zone":  "derive e = hour(at, u)",
+		"range": "derive e = 1..n",
+		"text":  "derive e = repeat(u, n)",
+	} {
+		got := runIn(t, t.TempDir(), `rows([{x: 1, at: @2200-01-01, d: 36500d, f: 1e9, u: "nowhere", n: 1_000_000_000}]) |> `+stage+` |> where x > 5 |> select x`, sizes{parallelism: 1}, nil)
+		require.Empty(t, got.refused, name)
+		require.NoError(t, got.err, name) // nothing reads what fails
+		got = runIn(t, t.TempDir(), `rows([{x: 1, at: @2200-01-01, d: 36500d, f: 1e9, u: "nowhere", n: 1_000_000_000}]) |> `+stage+` |> where x > 5`, sizes{parallelism: 1}, nil)
+		require.Empty(t, got.refused, name)
+		require.Error(t, got.err, name)
+	}
+}

@@ -50,7 +50,7 @@ func pushFilters(p *Plan, _ *stdlib.Catalog) {
 // or where the filter would compute something twice.
 func before(w *types.Expr, project []types.Item) (*types.Expr, bool) {
 	for _, it := range project {
-		if !infallible(it.Expr) {
+		if !it.Expr.Infallible() {
 			return nil, false
 		}
 	}
@@ -66,24 +66,4 @@ func before(w *types.Expr, project []types.Item) (*types.Expr, bool) {
 		return e
 	})
 	return out, ok
-}
-
-// infallible reports whether an expression gives a value for every row.
-func infallible(e *types.Expr) bool {
-	ok := true
-	e.Walk(func(x *types.Expr) bool {
-		switch x.Op {
-		case types.OpIsland, types.OpIndex:
-			ok = false
-		case types.OpCall:
-			switch x.Name {
-			case "+", "-", "*", "/", "**", "==", "!=", "<", "<=", ">", ">=", "neg", "not", "in", "contains", "startsWith", "endsWith",
-				"lower", "upper", "len", "abs", "hour", "minute", "second", "day", "month", "year":
-			default:
-				ok = false
-			}
-		}
-		return ok
-	})
-	return ok
 }

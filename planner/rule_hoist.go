@@ -81,7 +81,7 @@ func hoistExpressions(p *Plan, _ *stdlib.Catalog) {
 // expressions over its results can fail, its own.
 func (p *Plan) failures(r *Node, own Input) Input {
 	for _, it := range own.Node.Args.Post {
-		if !infallible(it.Expr) {
+		if !it.Expr.Infallible() {
 			u := &Node{Kind: Union, Name: r.Name, In: []Input{{r, 1}, own}, Out: own.Stream()}
 			p.Nodes = append(p.Nodes, u)
 			return Input{Node: u}

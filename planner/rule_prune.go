@@ -199,17 +199,17 @@ func (n *Node) widthBefore(i int) int {
 // catches reports whether the stage says what becomes of rows for which the item fails: it must be computed even if
 // nothing reads it. Otherwise what nothing reads cannot fail.
 func (st *Step) catches(it types.Item) bool {
-	return (st.OnError.Mode == "drop" || st.OnError.Mode == "into") && !infallible(it.Expr)
+	return (st.OnError.Mode == "drop" || st.OnError.Mode == "into") && !it.Expr.Infallible()
 }
 
 // canFail reports whether there may be rows for which the step fails.
 func (st *Step) canFail() bool {
 	for _, it := range st.Project {
-		if !infallible(it.Expr) {
+		if !it.Expr.Infallible() {
 			return true
 		}
 	}
-	return st.Assert != nil || st.Where != nil && !infallible(st.Where)
+	return st.Assert != nil || st.Where != nil && !st.Where.Infallible()
 }
 
 // keepOnly cuts the node's output to the needed columns and remembers where they went.

@@ -165,6 +165,18 @@ func (e *Expr) Fails() bool {
 	return false
 }
 
+// Infallible reports whether e gives a value for every row.
+func (e *Expr) Infallible() bool {
+	ok := true
+	e.Walk(func(x *Expr) bool {
+		if x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare) {
+			ok = false
+		}
+		return ok
+	})
+	return ok
+}
+
 var infix = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "**": true, "==": true, "!=": true, "<": true, "<=": true,
 	">": true, ">=": true, "in": true, "contains": true, "startsWith": true, "endsWith": true, "matches": true, "..": true}
 

@@ -5,22 +5,23 @@ package types
 // int stands for a float. Where Params are Invalid (== != in) it has given both sides one type.
 // The loose ones see nulls: == and != are total, the others are false where a side is null.
 var Operators = map[string][]*Sig{
-	"+": overloads(two(Int, Int, Int), two(Float, Float, Float), two(String, String, String), two(Time, Duration, Time),
-		two(Duration, Time, Time), two(Duration, Duration, Duration)),
-	"-": overloads(two(Int, Int, Int), two(Float, Float, Float), two(Time, Duration, Time), two(Time, Time, Duration),
+	"+": overloads(two(Int, Int, Int), two(Float, Float, Float), rare(two(String, String, String)), rare(two(Time, Duration, Time)),
+		rare(two(Duration, Time, Time)), two(Duration, Duration, Duration)),
+	"-": overloads(two(Int, Int, Int), two(Float, Float, Float), rare(two(Time, Duration, Time)), two(Time, Time, Duration),
 		two(Duration, Duration, Duration)),
 	"*": overloads(two(Int, Int, Int), two(Float, Float, Float), two(Duration, Int, Duration), two(Int, Duration, Duration),
-		two(Duration, Float, Duration), two(Float, Duration, Duration)),
-	"/": overloads(two(Float, Float, Float), two(Duration, Int, Duration), two(Duration, Float, Duration),
+		rare(two(Duration, Float, Duration)), rare(two(Float, Duration, Duration))),
+	"/": overloads(two(Float, Float, Float), rare(two(Duration, Int, Duration)), rare(two(Duration, Float, Duration)),
 		two(Duration, Duration, Float)),
 	"%":   overloads(divides(two(Int, Int, Int))),
 	"**":  overloads(two(Float, Float, Float)),
-	"..":  overloads(Sig{Params: []Type{T(Int), T(Int)}, Result: ListOf(T(Int))}),
+	"..":  overloads(rare(Sig{Params: []Type{T(Int), T(Int)}, Result: ListOf(T(Int))})),
 	"neg": overloads(one(Int, Int), one(Float, Float), one(Duration, Duration)),
 	"not": overloads(one(Bool, Bool)),
 	"<":   ordering(), "<=": ordering(), ">": ordering(), ">=": ordering(),
 	"==": equality(), "!=": equality(), "in": equality(),
-	"contains": textTest(), "startsWith": textTest(), "endsWith": textTest(), "matches": textTest(),
+	"contains": textTest(), "startsWith": textTest(), "endsWith": textTest(),
+	"matches": overloads(rare(*textTest()[0])),
 	"slice": overloads(
 		Sig{Params: []Type{T(String), T(Int), T(Int)}, Optional: 1, Result: T(String)},
 		Sig{Params: []Type{{Kind: List, Elem: &Type{}}, T(Int), T(Int)}, Optional: 1,
@@ -42,6 +43,12 @@ func two(a, b, result Kind) Sig { return Sig{Params: []Type{T(a), T(b)}, Result:
 // divides says of a signature that the second operand may be zero, if it is no constant.
 func divides(s Sig) Sig {
 	s.Fails = ByZero
+	return s
+}
+
+// rare says of a signature that rows may fail beyond bounds that data hardly ever reach, or for a pattern from the row.
+func rare(s Sig) Sig {
+	s.Rare = true
 	return s
 }
 

@@ -11,6 +11,7 @@ type Sig struct {
 	// Fails reports whether what the data hold may make a row fail, given the arguments: a text that is no number. nil: it
 	// does not. Bounds that data hardly ever reach do not count.
 	Fails func(args []*Expr) bool
+	Rare  bool // may fail nevertheless: for what a script should not say (a unit that comes from the row), or for what data hardly ever hold
 	VM    bool // has no kernel: runs on expr's builtin of the same name (an OpIsland)
 	// Infer computes the result where Result cannot say it: from the arguments' types, or from a constant argument
 	// (the groups of a regular expression). Its error is shown under the call.

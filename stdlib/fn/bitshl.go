@@ -10,7 +10,7 @@ import (
 var _ = define(spec.Func{
 	Doc: spec.Doc{Name: "bitshl", Group: "bits", Signature: "bitshl(a: int, n: int) -> int",
 		Text: "The bits n places to the left; 0 from 64 on. A negative n is a row error.", Examples: []spec.Example{{Code: "bitshl(1, 4)", Want: "16"}}},
-	Overloads: []spec.Overload{{Sig: sig(intT, intT, intT), Kernel: shift("bitshl", func(a int64, n uint64) int64 { return a << n })}},
+	Overloads: []spec.Overload{{Sig: rare(sig(intT, intT, intT)), Kernel: shift("bitshl", func(a int64, n uint64) int64 { return a << n })}},
 })
 
 func shift(name string, f func(a int64, n uint64) int64) eval.Kernel {

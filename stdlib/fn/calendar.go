@@ -76,7 +76,7 @@ func clockPart(doc spec.Doc, utc eval.Kernel, local func(t time.Time) int64) spe
 	doc.Signature = doc.Name + `(t: time, zone: string = "UTC") -> int`
 	return spec.Func{Doc: doc, Overloads: []spec.Overload{
 		{Sig: sig(intT, timeT), Kernel: utc},
-		{Sig: types.Sig{Params: []types.Type{timeT, stringT}, Infer: zoned(intT, 1)}, Kernel: func(c *eval.Call) {
+		{Sig: types.Sig{Params: []types.Type{timeT, stringT}, Infer: zoned(intT, 1), Rare: true}, Kernel: func(c *eval.Call) {
 			inZone(c, 1, func(i int, t time.Time) { c.Out.Ints[i] = local(t) })
 		}},
 	}}

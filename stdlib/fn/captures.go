@@ -15,7 +15,7 @@ var _ = define(spec.Func{
 		Text: "The named groups `(?P<name>…)` of a constant regular expression as a record. A field is null where its group took no part; " +
 			"all are where nothing matches.",
 		Examples: []spec.Example{{Code: `captures("GET /x", "(?P<verb>[A-Z]+) (?P<path>\\S+)").path`, Want: `"/x"`}, {Code: `captures("?", "(?P<verb>[A-Z]+)").verb`, Want: "nil"}}},
-	Overloads: []spec.Overload{{Sig: types.Sig{Params: []types.Type{stringT, stringT}, Infer: capturesType}, Kernel: capturesKernel}},
+	Overloads: []spec.Overload{{Sig: types.Sig{Params: []types.Type{stringT, stringT}, Infer: capturesType, Rare: true}, Kernel: capturesKernel}},
 })
 
 func capturesType(args []*types.Expr) (types.Type, error) {

@@ -21,6 +21,12 @@ func parses(s types.Sig) types.Sig {
 	return s
 }
 
+// rare says of a signature that there may be rows for which it fails, though hardly ever; see types.Sig.
+func rare(s types.Sig) types.Sig {
+	s.Rare = true
+	return s
+}
+
 // All returns the definitions of the package, in no order.
 func All() []*spec.Func { return all }
 

@@ -15,8 +15,8 @@ var _ = define(spec.Func{
 			"Null without a match, or if the group took no part in it.",
 		Examples: []spec.Example{{Code: `extract("id=42;", "id=([0-9]+)", 1)`, Want: `"42"`}, {Code: `extract("id=x", "[0-9]+")`, Want: "nil"}}},
 	Overloads: []spec.Overload{
-		{Sig: types.Sig{Params: []types.Type{stringT, stringT}, Infer: extractType}, Kernel: extractKernel},
-		{Sig: types.Sig{Params: []types.Type{stringT, stringT, intT}, Infer: extractType}, Kernel: extractKernel},
+		{Sig: types.Sig{Params: []types.Type{stringT, stringT}, Infer: extractType, Rare: true}, Kernel: extractKernel},
+		{Sig: types.Sig{Params: []types.Type{stringT, stringT, intT}, Infer: extractType, Rare: true}, Kernel: extractKernel},
 	},
 })
 

@@ -17,7 +17,7 @@ var _ = define(spec.Func{
 		Examples: []spec.Example{{Code: `format(@2026-01-31T17:05:09Z, "2006-01-02")`, Want: `"2026-01-31"`}, {Code: `format(@2026-01-31T17:05:09Z, "Mon 15:04", "America/New_York")`, Want: `"Sat 12:05"`}}},
 	Overloads: []spec.Overload{
 		{Sig: sig(stringT, timeT, stringT), Kernel: formatKernel},
-		{Sig: types.Sig{Params: []types.Type{timeT, stringT, stringT}, Infer: zoned(stringT, 2)}, Kernel: func(c *eval.Call) {
+		{Sig: types.Sig{Params: []types.Type{timeT, stringT, stringT}, Infer: zoned(stringT, 2), Rare: true}, Kernel: func(c *eval.Call) {
 			layouts := of[string](c.Args[1])
 			text := make([]byte, 0, c.N*8)
 			inZone(c, 2, func(i int, t time.Time) {

@@ -15,7 +15,7 @@ var _ = define(spec.Func{
 		Examples: []spec.Example{{Code: `int("42")`, Want: "42"}, {Code: "int(-2.7)", Want: "-2"}, {Code: "int(1ms)", Want: "1000000"}}},
 	Overloads: []spec.Overload{
 		{Sig: sig(intT, intT), Kernel: map1(func(x int64) int64 { return x })},
-		{Sig: sig(intT, floatT), Kernel: try1(floatToInt)},
+		{Sig: rare(sig(intT, floatT)), Kernel: try1(floatToInt)},
 		{Sig: parses(sig(intT, stringT)), Kernel: try1(textToInt)},
 		{Sig: sig(intT, durationT), Kernel: map1(func(x int64) int64 { return x })},
 		{Sig: sig(intT, timeT), Kernel: map1(func(x int64) int64 { return x })},

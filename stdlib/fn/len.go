@@ -29,7 +29,7 @@ var _ = define(spec.Func{
 			n := int64(len(c.Args[0].Col.Type.Fields))
 			each(c, func(i int) { c.Out.Ints[i] = n })
 		}},
-		{Sig: sig(intT, anyT), Kernel: try1(lenJSON)},
+		{Sig: rare(sig(intT, anyT)), Kernel: try1(lenJSON)},
 	},
 })
 

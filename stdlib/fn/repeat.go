@@ -11,7 +11,7 @@ var _ = define(spec.Func{
 	Doc: spec.Doc{Name: "repeat", Group: "text", Signature: "repeat(s: string, n: int) -> string",
 		Text:     "The text n times.",
 		Examples: []spec.Example{{Code: `repeat("ab", 3)`, Want: `"ababab"`}}},
-	Overloads: []spec.Overload{{Sig: sig(stringT, stringT, intT), Kernel: func(c *eval.Call) {
+	Overloads: []spec.Overload{{Sig: rare(sig(stringT, stringT, intT)), Kernel: func(c *eval.Call) {
 		in, times := c.Args[0].Col.Strs, of[int64](c.Args[1])
 		build(c, func(b []byte, i int) []byte {
 			s, n := in[i], times.at(i)

@@ -13,8 +13,8 @@ var _ = define(spec.Func{
 		Text:     "The text with `new` in place of `old`, the first `limit` times.",
 		Examples: []spec.Example{{Code: `replace("a-b-c", "-", "+")`, Want: `"a+b+c"`}, {Code: `replace("a-b-c", "-", "+", 1)`, Want: `"a+b-c"`}}},
 	Overloads: []spec.Overload{
-		{Sig: sig(stringT, stringT, stringT, stringT), Kernel: replaceKernel},
-		{Sig: sig(stringT, stringT, stringT, stringT, intT), Kernel: replaceKernel},
+		{Sig: rare(sig(stringT, stringT, stringT, stringT)), Kernel: replaceKernel},
+		{Sig: rare(sig(stringT, stringT, stringT, stringT, intT)), Kernel: replaceKernel},
 	},
 })
 

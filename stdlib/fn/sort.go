@@ -16,7 +16,7 @@ var _ = define(spec.Func{
 		Examples: []spec.Example{{Code: "sort([3, 1, 2])", Want: "[1, 2, 3]"}, {Code: `sort(["a", "b"], "desc")`, Want: `["b", "a"]`}}},
 	Overloads: []spec.Overload{
 		{Sig: types.Sig{Params: []types.Type{listT}, Infer: sortType}, Kernel: pick(sortPick)},
-		{Sig: types.Sig{Params: []types.Type{listT, stringT}, Infer: sortType}, Kernel: pick(sortPick)},
+		{Sig: types.Sig{Params: []types.Type{listT, stringT}, Infer: sortType, Rare: true}, Kernel: pick(sortPick)},
 	},
 })
 

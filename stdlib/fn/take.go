@@ -12,7 +12,7 @@ var _ = define(spec.Func{
 	Doc: spec.Doc{Name: "take", Group: "list", Signature: "take(xs: [T], n: int) -> [T]",
 		Text:     "The first n elements, or all if there are fewer. A negative n is a row error.",
 		Examples: []spec.Example{{Code: "take([1, 2, 3], 2)", Want: "[1, 2]"}}},
-	Overloads: []spec.Overload{{Sig: types.Sig{Params: []types.Type{listT, intT}, Infer: sameList}, Kernel: pick(func(c *eval.Call) picker {
+	Overloads: []spec.Overload{{Sig: types.Sig{Params: []types.Type{listT, intT}, Infer: sameList, Rare: true}, Kernel: pick(func(c *eval.Call) picker {
 		n := of[int64](c.Args[1])
 		return func(to []uint32, i, lo, hi int) []uint32 {
 			k := n.at(i)

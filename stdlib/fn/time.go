@@ -22,8 +22,8 @@ var _ = define(spec.Func{
 		{Sig: parses(sig(timeT, stringT)), Kernel: try1(parseTime)},
 		{Sig: parses(sig(timeT, stringT, stringT)), Kernel: try2(parseLayout)},
 		{Sig: parses(types.Sig{Params: []types.Type{stringT, stringT, stringT}, Infer: zoned(timeT, 2)}), Kernel: parseInZone},
-		{Sig: types.Sig{Params: []types.Type{intT, stringT}, Infer: epochType}, Kernel: try2(fromEpoch)},
-		{Sig: types.Sig{Params: []types.Type{floatT, stringT}, Infer: epochType}, Kernel: try2(fromEpochFloat)},
+		{Sig: types.Sig{Params: []types.Type{intT, stringT}, Infer: epochType, Rare: true}, Kernel: try2(fromEpoch)},
+		{Sig: types.Sig{Params: []types.Type{floatT, stringT}, Infer: epochType, Rare: true}, Kernel: try2(fromEpochFloat)},
 	},
 })
 

@@ -16,16 +16,16 @@ var _ = define(spec.Func{
 		Examples: []spec.Example{{Code: "truncate(@2026-01-31T17:05:09Z, 15m)", Want: "@2026-01-31T17:00:00Z"},
 			{Code: `truncate(@2026-01-31T17:05:09Z, "month")`, Want: "@2026-01-01T00:00:00Z"}, {Code: `truncate(@2026-01-31T23:30:00Z, "day", "Europe/Berlin")`, Want: "@2026-01-31T23:00:00Z"}}},
 	Overloads: []spec.Overload{
-		{Sig: types.Sig{Params: []types.Type{timeT, durationT}, Infer: truncateType}, Kernel: try2(truncateDuration)},
-		{Sig: types.Sig{Params: []types.Type{timeT, stringT}, Infer: truncateType}, Kernel: try2(truncateUnit)},
-		{Sig: types.Sig{Params: []types.Type{timeT, durationT, stringT}, Infer: truncateType}, Kernel: func(c *eval.Call) {
+		{Sig: types.Sig{Params: []types.Type{timeT, durationT}, Infer: truncateType, Rare: true}, Kernel: try2(truncateDuration)},
+		{Sig: types.Sig{Params: []types.Type{timeT, stringT}, Infer: truncateType, Rare: true}, Kernel: try2(truncateUnit)},
+		{Sig: types.Sig{Params: []types.Type{timeT, durationT, stringT}, Infer: truncateType, Rare: true}, Kernel: func(c *eval.Call) {
 			to := of[int64](c.Args[1])
 			truncateLocal(c, func(i int, clock int64) (int64, bool, error) {
 				at, err := truncateDuration(clock, to.at(i))
 				return at, to.at(i)%nsDay == 0, err
 			})
 		}},
-		{Sig: types.Sig{Params: []types.Type{timeT, stringT, stringT}, Infer: truncateType}, Kernel: func(c *eval.Call) {
+		{Sig: types.Sig{Params: []types.Type{timeT, stringT, stringT}, Infer: truncateType, Rare: true}, Kernel: func(c *eval.Call) {
 			to := of[string](c.Args[1])
 			truncateLocal(c, func(i int, clock int64) (int64, bool, error) {
 				at, err := truncateUnit(clock, to.at(i))
