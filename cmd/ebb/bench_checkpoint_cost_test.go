@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,26 +60,25 @@ func TestCheckpointCost(t *testing.T) {
 			script := fmt.Sprintf(j.script, int(float64(j.rows)**speedRows))
 			var taken []*checkpoint.Manifest
 			var last []time.Duration // of the checkpoint at the end of each run, while nothing else runs
-			with := func() {
-				taken = runLaunched(t, script, interval)
+			with := func() (c cost) {
+				taken, c = runLaunched(t, script, interval, nil)
 				if n := len(taken); n > 0 {
 					last = append(last, time.Duration(taken[n-1].Durable-taken[n-1].Created))
 				}
+				return c
 			}
-			without := func() { runLaunched(t, script, 0) }
-			bare := func() {
-				stop := file.beside(t, taken, interval)
-				without()
-				stop()
+			beside := func(b *bare) cost {
+				_, c := runLaunched(t, script, 0, func() func() { return b.beside(t, taken, interval) })
+				return c
 			}
 			with() // warm up, and to know how many bytes the loop is to write
 			var sum int64
-			for _, m := range taken {
-				sum += flushed(m)
+			for _, size := range flushed(taken) {
+				sum += int64(size)
 			}
 			n := len(taken)
-			b, w := abba(*speedRounds, bare, with)
-			none := measure(without)
+			b, w := abba(*speedRounds, func() cost { return beside(file) }, with)
+			none := beside(nil)
 			slices.Sort(last)
 			fmt.Printf("| %s | %s | %d | %.2f MB | %.2f | %.2f | %.2f | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", j.name, interval, n, float64(sum)/1e6/float64(max(n, 1)),
 				none.wall.Seconds(), b.wall.Seconds(), w.wall.Seconds(), percent(w.wall, b.wall)-100, percent(last[len(last)/2], b.wall), percent(w.cpu, b.cpu)-100, percent(w.cpu, none.cpu)-100)
@@ -86,27 +86,50 @@ func TestCheckpointCost(t *testing.T) {
 	}
 }
 
-// flushed returns how many bytes a checkpoint made durable: its own, and those of the outputs that belong to it.
-func flushed(m *checkpoint.Manifest) int64 {
-	n := m.StateBytes + m.FlightBytes
-	for _, x := range m.Outputs {
-		n += x.Length
+// flushed returns how many bytes each checkpoint made durable: its own, and those of the outputs that belong to it and to
+// none before.
+func flushed(taken []*checkpoint.Manifest) (sizes []int) {
+	before := map[checkpoint.Sealed]bool{}
+	for _, m := range taken {
+		n := m.StateBytes + m.FlightBytes
+		for _, x := range m.Outputs {
+			if !before[x] {
+				before[x] = true
+				n += x.Length
+			}
+		}
+		sizes = append(sizes, int(n))
 	}
-	return n
+	return sizes
 }
 
-// runLaunched runs a script with checkpoints, without if interval is 0, and returns those that were taken.
-func runLaunched(tb testing.TB, script string, interval time.Duration) []*checkpoint.Manifest {
-	return launchScript(tb, script, func(l *planner.Launch) {
+// runLaunched runs a script with checkpoints, without if interval is 0, and returns those that were taken and what the run
+// cost up to its end: what it has written is removed afterwards, and what runs before have left to the system to write is
+// written before. beside, if not nil, begins something beside it that is part of the cost and returns what ends it.
+func runLaunched(tb testing.TB, script string, interval time.Duration, beside func() (stop func())) (taken []*checkpoint.Manifest, c cost) {
+	syscall.Sync()
+	var spent func() cost
+	taken = launchScript(tb, script, func(l *planner.Launch) {
 		l.Interval = int64(interval)
 		if interval == 0 {
 			l.Mode = "none"
 		}
-	}, nil, nil)
+		runtime.GC()
+		spent = stopwatch()
+	}, func(job *exec.Job, _ *exec.Env, _ func() []*checkpoint.Manifest) {
+		stop := func() {}
+		if beside != nil {
+			stop = beside()
+		}
+		require.NoError(tb, job.Wait())
+		stop()
+		c = spent()
+	})
+	return taken, c
 }
 
-// launchScript runs a script in a folder of its own: to its end, or until during returns.
-func launchScript(tb testing.TB, script string, set func(*planner.Launch), started func(*exec.Job, *exec.Env), during func(taken func() []*checkpoint.Manifest)) (taken []*checkpoint.Manifest) {
+// launchScript runs a script in a folder of its own until during returns.
+func launchScript(tb testing.TB, script string, set func(*planner.Launch), during func(job *exec.Job, env *exec.Env, taken func() []*checkpoint.Manifest)) (taken []*checkpoint.Manifest) {
 	dir, err := os.MkdirTemp("", "ebb")
 	require.NoError(tb, err)
 	defer os.RemoveAll(dir)
@@ -125,31 +148,28 @@ func launchScript(tb testing.TB, script string, set func(*planner.Launch), start
 	defer cancel()
 	job, err := exec.Start(ctx, l.Graph, env, l.Setup)
 	require.NoError(tb, err)
-	if during == nil {
-		require.NoError(tb, job.Wait())
-		return taken
-	}
-	started(job, env)
-	during(func() []*checkpoint.Manifest { return taken })
+	during(job, env, func() []*checkpoint.Manifest { return taken })
 	cancel()
 	job.Wait()
 	return taken
 }
 
-// beside appends and flushes what checkpoints wrote, at their interval, until it is stopped.
+// beside appends and flushes what checkpoints wrote, at their interval, and when it is stopped what is left. nil does nothing.
 func (b *bare) beside(t *testing.T, taken []*checkpoint.Manifest, interval time.Duration) (stop func()) {
+	if b == nil {
+		return func() {}
+	}
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
-		for _, m := range taken {
+		for _, size := range flushed(taken) {
 			select {
 			case <-done:
-				return
 			case <-tick.C:
 			}
-			b.append(t, int(flushed(m)))
+			b.append(t, size)
 		}
 	}()
 	return func() {
@@ -167,11 +187,9 @@ func TestCheckpointPause(t *testing.T) {
   |> aggregate n = count(), s1 = sum(a), lo1 = min(a), hi1 = max(a), m1 = avg(a), s2 = sum(b), lo2 = min(b), hi2 = max(b), m2 = avg(b) by k
   |> into csv("out.csv")`, keys)
 	fmt.Println("| checkpoint | state | longest pause | to durable | written as |\n|---|---|---|---|---|")
-	var job *exec.Job
-	var env *exec.Env
 	taken := launchScript(t, script, func(l *planner.Launch) {
 		l.Policy = func(p *checkpoint.Policy) { p.Interval = 0 }
-	}, func(j *exec.Job, e *exec.Env) { job, env = j, e }, func(taken func() []*checkpoint.Manifest) {
+	}, func(job *exec.Job, env *exec.Env, taken func() []*checkpoint.Manifest) {
 		for env.Stats.RowsIn.Load() < int64(3*keys) {
 			time.Sleep(20 * time.Millisecond)
 		}

@@ -93,10 +93,19 @@ type cost struct{ wall, cpu time.Duration }
 
 func measure(f func()) cost {
 	runtime.GC() // what the run before left
-	cpu, start := cpuTime(), time.Now()
+	spent := stopwatch()
 	f()
-	return cost{time.Since(start), cpuTime() - cpu}
+	return spent()
 }
+
+// stopwatch returns a function that tells what was spent since.
+func stopwatch() func() cost {
+	cpu, start := cpuTime(), time.Now()
+	return func() cost { return cost{time.Since(start), cpuTime() - cpu} }
+}
+
+// measured makes of a run one that measures all of it.
+func measured(f func()) func() cost { return func() cost { return measure(f) } }
 
 func cpuTime() time.Duration {
 	var r syscall.Rusage
@@ -106,13 +115,13 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// abba runs a and b in turn, a b b a in each round, and returns the median cost of each.
-func abba(rounds int, a, b func()) (ca, cb cost) {
+// abba runs a and b in turn, a b b a in each round, and returns the median of what each says that it cost.
+func abba(rounds int, a, b func() cost) (ca, cb cost) {
 	var as, bs []cost
 	for range rounds {
-		as = append(as, measure(a))
-		bs = append(bs, measure(b), measure(b))
-		as = append(as, measure(a))
+		as = append(as, a())
+		bs = append(bs, b(), b())
+		as = append(as, a())
 	}
 	return median(as), median(bs)
 }
@@ -150,7 +159,7 @@ func BenchmarkNexmark(b *testing.B) {
 				ebb() // warm up: page cache, memory
 				loop()
 				b.ResetTimer()
-				l, e := abba(b.N, loop, ebb)
+				l, e := abba(b.N, measured(loop), measured(ebb))
 				b.ReportMetric(0, "ns/op")
 				b.ReportMetric(percent(l.wall, e.wall), "%loop")
 				b.ReportMetric(percent(l.cpu, e.cpu), "%loop-cpu")
@@ -174,14 +183,14 @@ func BenchmarkCores(b *testing.B) {
 				in, _ := benchBids(b, format)
 				out := filepath.Join(b.TempDir(), "out."+format)
 				script := benchQuery(b, query, format, in, out)
-				on := func(cores int, run func()) func() {
-					return func() {
+				on := func(cores int, run func()) func() cost {
+					return measured(func() {
 						defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 						run()
-					}
+					})
 				}
-				ebb := func(cores int) func() { return on(cores, func() { runScript(b, script, cores) }) }
-				loop := func(cores int) func() {
+				ebb := func(cores int) func() cost { return on(cores, func() { runScript(b, script, cores) }) }
+				loop := func(cores int) func() cost {
 					return on(cores, func() { runLoop(b, query, format, in, out, cores) })
 				}
 				ebb(1)()
