@@ -112,6 +112,7 @@ var mutants = []mutant{
 	{"forget-committed", "what was committed is forgotten before it is durable (Paimon 352)", "sort", 0},
 	{"remove-named", "a hidden file is removed though older checkpoints name it", "stdlib/conn.TestFlushThatFailsAtARestart", 0},
 	{"unsettled", "what proves that a checkpoint was published goes before that is certain", "stdlib/conn.TestSealedFileStays", 0},
+	{"spare-unsure", "a hidden file is written over before its new name is durable", "stdlib/conn.TestOutputsSurviveCrashes", 0},
 	{"no-cut", "outputs are not cut to the checkpoint at a restart", "stdlib/conn.TestOutputLongerThanItsCheckpoint", 0},
 	{"seal-short", "the size of an output is sealed short", "copy", 0},
 	{"rows-again", "rows of the chunk at hand are read again (FLINK-20290)", "copy", 0},

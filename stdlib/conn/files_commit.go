@@ -1,10 +1,8 @@
 package conn
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -127,7 +125,7 @@ func (s *fileSink) flushFile(in *interval) error {
 	}
 	for _, d := range s.folders(in.file) {
 		if err == nil {
-			err = s.env.FS.SyncDir(d)
+			err = s.syncDir(d)
 		}
 	}
 	if err != nil {
@@ -209,7 +207,7 @@ func (s *fileSink) flush(list []*interval) (err error) {
 	}
 	err = s.each(files, func(name string) error { return outputError(name, s.sync(name)) })
 	if err == nil {
-		err = s.each(dirs, func(name string) error { return outputError(name, s.env.FS.SyncDir(name)) })
+		err = s.each(dirs, func(name string) error { return outputError(name, s.syncDir(name)) })
 	}
 	if err != nil {
 		return err
@@ -301,20 +299,20 @@ func (s *fileSink) settle() error {
 // forget drops intervals that are not needed any more, with their files.
 func (s *fileSink) forget(over func(*interval) bool) error {
 	s.mu.Lock()
-	var files []string
+	var files []*interval
 	s.sealed = slices.DeleteFunc(s.sealed, func(in *interval) bool {
 		if !over(in) {
 			return false
 		}
 		if in.file != "" {
-			files = append(files, in.file)
+			files = append(files, in)
 		}
 		return true
 	})
 	s.mu.Unlock()
-	for _, f := range files {
-		if err := s.discard(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return outputError(f, err)
+	for _, in := range files {
+		if err := s.retire(in); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -424,6 +422,7 @@ const anew = "Start anew with --fresh"
 // copy writes the extents of an interval into the outputs.
 func (s *fileSink) copy(in *interval) error {
 	var from exec.File
+	var buf []byte
 	gone := in.again && in.file != "" && !s.there(in.file)
 	if in.file != "" && !gone {
 		var err error
@@ -431,6 +430,7 @@ func (s *fileSink) copy(in *interval) error {
 			return outputError(in.file, err)
 		}
 		defer from.Close()
+		buf = make([]byte, copies*s.inlineBytes())
 	}
 	for i := 0; i < len(in.extents); {
 		o := in.extents[i].out
@@ -438,7 +438,7 @@ func (s *fileSink) copy(in *interval) error {
 		for n < len(in.extents) && in.extents[n].out == o {
 			n++
 		}
-		if err := s.copyTo(o, in, in.extents[i:n], from); err != nil {
+		if err := s.copyTo(o, in, in.extents[i:n], from, buf); err != nil {
 			return outputError(o.name, err)
 		}
 		i = n
@@ -446,8 +446,25 @@ func (s *fileSink) copy(in *interval) error {
 	return nil
 }
 
+// copyExtent copies an extent from the file of its interval, by way of buf, into its output, which is flushed with the next
+// checkpoint: what has been copied is on its way to the disk meanwhile.
+func copyExtent(to exec.File, e *extent, from exec.File, name string, buf []byte) error {
+	begun := e.at
+	for n := int64(0); n < e.size; n += int64(len(buf)) {
+		b := buf[:min(e.size-n, int64(len(buf)))]
+		if err := readAt(from, b, e.off+n, name); err != nil {
+			return err
+		}
+		if _, err := to.WriteAt(b, e.at+n); err != nil {
+			return err
+		}
+		begun = disk.Begin(to, begun, e.at+n+int64(len(b)))
+	}
+	return nil
+}
+
 // copyTo writes extents of one output.
-func (s *fileSink) copyTo(o *outFile, in *interval, list []extent, from exec.File) (err error) {
+func (s *fileSink) copyTo(o *outFile, in *interval, list []extent, from exec.File, buf []byte) (err error) {
 	var to exec.File
 	defer func() {
 		if to != nil {
@@ -475,10 +492,9 @@ func (s *fileSink) copyTo(o *outFile, in *interval, list []extent, from exec.Fil
 			}
 			continue
 		}
-		if _, err = io.CopyBuffer(io.NewOffsetWriter(to, e.at), io.NewSectionReader(from, e.off, e.size), make([]byte, max(1, min(e.size, int64(copies*s.inlineBytes()))))); err != nil {
+		if err := copyExtent(to, e, from, in.file, buf); err != nil {
 			return err
 		}
-		disk.Begin(to, e.at, e.at+e.size) // it is flushed with the next checkpoint
 	}
 	return nil
 }
@@ -507,5 +523,7 @@ func (s *fileSink) closeStaged() error {
 	}
 	// What is sealed may belong to a checkpoint that is durable; what has been committed is made durable, too, so that a
 	// rollback may rely on it.
-	return s.settle()
+	err := s.settle()
+	s.dropSpares()
+	return err
 }

@@ -246,10 +246,10 @@ func newOutputJob(t *testing.T, args map[string]any, seed uint64) *outputJob {
 		}
 		require.NoError(t, fs.SyncDir("."))
 	}
-	j := &outputJob{t: t, args: args, fs: fs, rnd: rand.New(rand.NewPCG(7, seed)), visible: map[int]string{}, save: []int{2, 3, 5, 6, 8}}
-	for i := range 9 {
+	j := &outputJob{t: t, args: args, fs: fs, rnd: rand.New(rand.NewPCG(7, seed)), visible: map[int]string{}, save: []int{2, 3, 5, 6, 8, 9, 10, 11, 12}}
+	for i := range 13 {
 		var rows [][]any
-		for k := range []int{1, 1, 3, 40, 2, 0, 60, 5, 1}[i] {
+		for k := range []int{1, 1, 3, 40, 2, 0, 60, 5, 50, 45, 30, 55, 1}[i] {
 			rows = append(rows, []any{fmt.Sprint((i + k) % (2 + i)), int64(100*i + k)})
 		}
 		j.batch = append(j.batch, outRows(rows...))
@@ -266,7 +266,7 @@ func smallStage(t *testing.T) {
 
 func TestOutputsSurviveCrashes(t *testing.T) {
 	smallStage(t)
-	seeds, stride := 3, 4
+	seeds, stride := 3, 6
 	if testing.Short() { // under the race detector: one goroutine
 		seeds = 1
 	}
@@ -311,6 +311,28 @@ func TestOutputsSurviveCrashes(t *testing.T) {
 }
 
 // A run that never took a checkpoint, or whose checkpoints were all aborted, writes whole outputs at its end.
+// The files of intervals are written over once nobody needs them, and end with the run.
+func TestHiddenFilesAreWrittenOver(t *testing.T) {
+	smallStage(t)
+	j := newOutputJob(t, outputCases()["file"], 1)
+	made, over := map[string]bool{}, 0
+	j.fs.Before = func(op, name string) error {
+		hidden := strings.Contains(name, ".tmp-")
+		if op == "create" && hidden {
+			made[name] = true
+		}
+		if op == "edit" && hidden {
+			require.False(t, made[name], "written over under its old name")
+			over++
+		}
+		return nil
+	}
+	require.NoError(t, j.run())
+	require.Positive(t, over)
+	require.Less(t, len(made), 6)
+	require.NotContains(t, j.fs.String(), ".tmp-")
+}
+
 func TestOutputsWithoutCheckpoint(t *testing.T) {
 	smallStage(t)
 	for name, args := range outputCases() {

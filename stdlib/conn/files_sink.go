@@ -70,6 +70,7 @@ type fileSink struct {
 	others  []otherFile
 	mu      sync.Mutex  // guards the following, done, and changes of files
 	sealed  []*interval // that a checkpoint may need, ascending
+	spares  []spare     // oldest first
 	cleared bool        // files of an earlier run were removed
 	temps   []string    // names of temporary files
 	broken  error       // of the first flush that failed
