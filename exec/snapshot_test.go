@@ -41,3 +41,37 @@ func TestSealThatFails(t *testing.T) {
 	_, output := errors.AsType[*OutputError](err)
 	require.True(t, output)
 }
+
+// Large state is written for half of a step at a time, however little a piece takes; where the rows of a step are counted, as
+// in the simulator, a piece at a time.
+func TestPiecesFillHalfAStep(t *testing.T) {
+	for _, counted := range []bool{false, true} {
+		now, pieces := int64(0), 0
+		env := &Env{Now: func() int64 { return now }}
+		if counted {
+			env.StepRows = func() int { return 1 }
+		}
+		w := checkpoint.NewWriter(1, 0)
+		w.Later(100, func(*checkpoint.Writer) bool {
+			now += writeTime / 4
+			pieces++
+			return pieces < 6
+		})
+		task := &Task{env: env}
+		x := &Snapshot{task: task, nodes: []savedNode{{w: w}}, report: func(*Snapshot) {}}
+		x.missing.Store(1)
+		task.snaps.writing = []*Snapshot{x}
+		var seen []int
+		for more := true; more; {
+			more = task.snaps.write(task)
+			seen = append(seen, pieces)
+		}
+		if counted {
+			require.Equal(t, []int{1, 2, 3, 4, 5, 6}, seen)
+			require.EqualValues(t, writeTime/4, x.pause)
+		} else {
+			require.Equal(t, []int{4, 6}, seen)
+			require.EqualValues(t, writeTime, x.pause)
+		}
+	}
+}
