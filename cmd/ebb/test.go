@@ -121,7 +121,7 @@ func newTestFile(name, text string) *testFile {
 	f.blocks = syntax.Blocks(f.page)
 	files := pageFiles(f.page, disk.OS{})
 	for _, b := range f.blocks {
-		f.scripts = append(f.scripts, testrun.Text{Name: name, Text: b.Text, Line: f.page.Pos(b.Start).Line, Files: files})
+		f.scripts = append(f.scripts, testrun.Text{Name: name, Text: b.Text, Block: b, Files: files})
 	}
 	return f
 }

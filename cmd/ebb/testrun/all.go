@@ -13,12 +13,37 @@ import (
 type Text struct {
 	Name  string
 	Text  string
-	Line  int     // of the page, from 1, that the text begins on; 0: it is a file of its own
-	Files disk.FS // that scripts name; nil: those of the machine
+	Block *syntax.Block // of a page, that the text stands in; nil: it is a file of its own
+	Files disk.FS       // that scripts name; nil: those of the machine
+}
+
+// before is how many lines of the page stand before the text.
+func (t Text) before() int {
+	if t.Block == nil {
+		return 0
+	}
+	return t.Block.Lift(syntax.Pos{Line: 1}).Line - 1
 }
 
 // whole is the text with as many empty lines before it that every place in it has the line of the page.
-func (t Text) whole() string { return strings.Repeat("\n", max(0, t.Line-1)) + t.Text }
+func (t Text) whole() string { return strings.Repeat("\n", t.before()) + t.Text }
+
+// place is where a place of whole lies in the page: behind the indentation of its block.
+func (t Text) place(p syntax.Pos) syntax.Pos {
+	if t.Block == nil {
+		return p
+	}
+	n := t.before()
+	return t.Block.Lift(syntax.Pos{Offset: p.Offset - n, Line: p.Line - n, Column: p.Column})
+}
+
+// lifted is a diagnostic of whole as one of the page.
+func (t Text) lifted(d check.Diagnostic) check.Diagnostic {
+	if t.Block != nil && d.Source.Name == t.Name {
+		d.Source, d.Span = t.Block.Page, syntax.Span{Start: t.place(d.Span.Start), End: t.place(d.Span.End)}
+	}
+	return d
+}
 
 // Add runs the tests of a script and adds what became of them. It returns nil if there are none, whatever else is wrong with
 // the script, or if it has errors.
@@ -30,7 +55,9 @@ func (r *Report) Add(t Text, o Options) *Script {
 	s, diags := Load(t, o)
 	if s == nil {
 		var all []string
-		for _, d := range diags {
+		for i, d := range diags {
+			d = t.lifted(d)
+			diags[i] = d
 			all = append(all, strings.TrimRight(check.Render(d), "\n"))
 		}
 		r.Broken = append(r.Broken, Broken{File: name, Text: strings.Join(all, "\n"), Diags: diags})
@@ -48,6 +75,9 @@ func (r *Report) Add(t Text, o Options) *Script {
 	}
 	if o.Cover {
 		cover.finish()
+		for _, p := range cover.Parts {
+			p.Column = s.from.place(syntax.Pos{Line: p.Line, Column: p.Column}).Column
+		}
 		r.Cover = append(r.Cover, cover)
 	}
 	return s

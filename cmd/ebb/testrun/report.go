@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/ebb-lang/ebb/lang/check"
-	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
 // Report is what became of all tests.
@@ -88,7 +87,8 @@ func oneLine(name string) string {
 }
 
 func (r *Result) failure(f Failure) string {
-	return fmt.Sprintf("%s:%d:%d: %s", r.File, f.At.Start.Line, f.At.Start.Column, f.Text)
+	line, column := r.place(f)
+	return fmt.Sprintf("%s:%d:%d: %s", r.File, line, column, f.Text)
 }
 
 // Again is the command that repeats a failure that only chaos brings about.
@@ -162,4 +162,8 @@ func (f Failure) message() string {
 	return head
 }
 
-func place(s syntax.Span) (line, column int) { return s.Start.Line, s.Start.Column }
+// place is where a failure lies in the file.
+func (r *Result) place(f Failure) (line, column int) {
+	at := r.from.place(f.At.Start)
+	return at.Line, at.Column
+}

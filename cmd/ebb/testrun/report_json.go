@@ -53,7 +53,7 @@ func (r *Report) json(w io.Writer) error {
 			t.Seed, t.Again = &x.Seed, x.Again()
 		}
 		for _, f := range x.Failures {
-			line, column := place(f.At)
+			line, column := x.place(f)
 			j := jsonFailure{Line: line, Column: column, Message: f.message(), Text: f.Text}
 			if d := f.Diff; d != nil {
 				for _, row := range d.Missing[:min(len(d.Missing), mostReported)] {

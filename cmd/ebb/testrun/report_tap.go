@@ -23,7 +23,7 @@ func (r *Report) tap(w io.Writer) error {
 			fmt.Fprintf(&b, "# not under chaos: %s\n", x.Spared)
 		}
 		for _, f := range x.Failures {
-			line, column := place(f.At)
+			line, column := x.place(f)
 			fmt.Fprintf(&b, "  ---\n  message: %s\n  at:\n    file: %s\n    line: %d\n    column: %d\n", strconv.Quote(f.message()), strconv.Quote(x.File), line, column)
 			if _, rest, more := strings.Cut(f.Text, "\n"); more {
 				fmt.Fprintf(&b, "  detail: |2\n    %s\n", strings.ReplaceAll(rest, "\n", "\n    "))

@@ -64,7 +64,7 @@ func Load(t Text, o Options) (*Script, []check.Diagnostic) {
 
 // Test runs a test and then, if it passes, runs it under storms.
 func (s *Script) Test(t *check.Test) *Result {
-	r := &Result{File: s.Name, LineNo: t.Start.Line, Name: t.What, Test: t}
+	r := &Result{File: s.Name, LineNo: t.Start.Line, Name: t.What, Test: t, from: s.from}
 	r.Failures = s.once(t, nil, r)
 	if len(r.Failures) > 0 || s.options.Chaos == 0 {
 		return r
@@ -138,6 +138,7 @@ type Result struct {
 	Seed     uint64
 
 	rows int
+	from Text
 }
 
 // Passed reports whether everything was as it should be.

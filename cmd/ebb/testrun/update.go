@@ -46,7 +46,7 @@ func (s *Script) Update(results []*Result) (*Updated, error) {
 	}
 	u.Count = len(edits)
 	slices.SortFunc(edits, func(a, b edit) int { return b.at.Start.Offset - a.at.Start.Offset })
-	own := max(0, s.from.Line-1) // what stands before it is the page's
+	own := s.from.before() // what stands before it is the page's
 	was, text := s.Text[own:], s.Text
 	for _, e := range edits {
 		text = text[:e.at.Start.Offset] + e.text + text[e.at.End.Offset:]
