@@ -128,11 +128,11 @@ func (o *Op) String() string {
 	case EncodeOp:
 		return "encode " + writeName(o.Node)
 	case PartialOp:
-		return "pre-" + argsText(o.Node.Args)
+		return "pre-" + argsText(o.Node)
 	case StageOp:
 		t := o.Node.String()
 		if o.Merges {
-			t = "merge " + argsText(o.Node.Args)
+			t = "merge " + argsText(o.Node)
 		}
 		if st := o.Node.Traits.State; st != "" {
 			t += fmt.Sprintf(" [state: %s; bounded by: %s]", st, o.Node.Traits.Bound)

@@ -79,7 +79,7 @@ func (o *Op) fit() string {
 	n := o.Node
 	switch o.Kind {
 	case StageOp, PartialOp:
-		return argsText(n.Args) + " over " + n.In[0].Schema().String()
+		return argsText(n) + " over " + n.In[0].Schema().String()
 	case SinkOp:
 		return n.String()
 	}

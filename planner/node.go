@@ -162,7 +162,7 @@ func (n *Node) String() string {
 		}
 		return "rows " + strings.Join(parts, " > ")
 	case Apply:
-		return "apply " + argsText(n.Args)
+		return "apply " + argsText(n)
 	case Union:
 		return "union"
 	case Write:

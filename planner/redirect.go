@@ -3,13 +3,15 @@ package planner
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/ebb-lang/ebb/lang/types"
+	"github.com/ebb-lang/ebb/stdlib"
 )
 
 // Redirect makes the outputs of a script that are files others: to returns the new path of one. It is called before Graph;
-// the console is left as it is.
-func (c *Compiled) Redirect(to func(path string) string) error {
+// outputs that have no place, such as the console, are left as they are.
+func (c *Compiled) Redirect(lib *stdlib.Catalog, to func(path string) string) error {
 	moved := map[*types.ConnArgs]*types.ConnArgs{}
 	for _, w := range c.Script.Writes {
 		if w.Conn == nil {
@@ -24,7 +26,7 @@ func (c *Compiled) Redirect(to func(path string) string) error {
 			path, ok = list[0].(string)
 		}
 		switch {
-		case w.Conn.Name == "console" || w.Conn.Name == "blackhole" || path == "-":
+		case path == "-" || !slices.ContainsFunc(lib.ConnDef(w.Conn.Name).Params, func(p types.ConnParam) bool { return p.Place }):
 			continue
 		case !ok:
 			return fmt.Errorf("the output %s is no file; it cannot be written to another place", w.Name)

@@ -72,8 +72,9 @@ func anyText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// argsText prints a stage as a script would write it, expressions in plan notation.
-func argsText(a *types.StageArgs) string {
+// argsText prints the stage of an Apply as a script would write it, expressions in plan notation.
+func argsText(n *Node) string {
+	a := n.Args
 	s := a.Name
 	add := func(format string, args ...any) { s += " " + fmt.Sprintf(format, args...) }
 	if len(a.Items) > 0 {
@@ -89,10 +90,10 @@ func argsText(a *types.StageArgs) string {
 		}
 		add("%s(%s)", c.Sig.Name, strings.Join(parts, ", "))
 	}
-	if a.Name == "limit" {
+	switch n.Stage.StageSig.Items {
+	case types.Count:
 		add("%d", a.Count)
-	}
-	if a.Name == "sample" {
+	case types.Fraction:
 		add("%g", a.Fraction)
 	}
 	if len(a.By) > 0 {

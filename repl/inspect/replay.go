@@ -182,7 +182,7 @@ func (f *Folder) prepare(from, to *checkpoint.Manifest, lib *stdlib.Catalog, scr
 		return nil, nil, nil, err
 	}
 	r := &rerun{c: c, states: map[string]*State{}}
-	err = c.Redirect(func(path string) string {
+	err = c.Redirect(lib, func(path string) string {
 		dir := filepath.Join(scratch, strconv.Itoa(len(r.to)))
 		os.MkdirAll(dir, 0o755)
 		r.paths, r.to = append(r.paths, path), append(r.to, filepath.Join(dir, filepath.Base(path)))
