@@ -20,14 +20,14 @@ demo_hot |> into csv("demo/hot.csv")
 }
 
 const demoHints = `The job runs now and takes checkpoints. Three things to try:
-  demo_bids |> where price > 90_000_000 |> select auction, bidder, price
-      rows as they come; Ctrl-C ends that
-  .plot bids over window.start of demo_hot
-      a live drawing of what the job computes; Ctrl-C ends that, too
-  .checkpoint here
-      then, after a while, .rollback here: back in time, demo/hot.csv included
-.jobs shows how the job does, .stop ends it. Remove demo/ and .ebb/demo when
-you have seen enough.`
+    demo_bids |> where price > 90_000_000 |> select auction
+  shows rows as they come; Ctrl-C ends that.
+    .plot bids over window.start of demo_hot
+  is a live drawing of what the job computes; Ctrl-C ends that, too.
+    .checkpoint here
+  remembers this moment; after a while, .rollback here goes back in time, demo/hot.csv included.
+.jobs shows how the job does, .stop ends it. Remove demo/ and .ebb/demo when you have seen enough.
+`
 
 var _ = command(Command{
 	Name: "demo", Group: "session",
@@ -60,7 +60,6 @@ var _ = command(Command{
 		if err := s.run(".run demo"); err != nil {
 			return errors.Join(err, os.Remove("demo"))
 		}
-		_, err := fmt.Fprintln(s.Screen, demoHints)
-		return err
+		return s.say("%s", demoHints)
 	},
 })

@@ -21,8 +21,8 @@ func TestDemo(t *testing.T) {
 	s.refused(".demo", "writes something already")
 	// What the hints say must work.
 	for _, line := range strings.Split(demoHints, "\n") {
-		line, ok := strings.CutPrefix(line, "  ")
-		if !ok || line[0] == ' ' {
+		line, ok := strings.CutPrefix(line, "    ")
+		if !ok {
 			continue
 		}
 		time.AfterFunc(300*time.Millisecond, func() { s.p.interrupt <- struct{}{} })

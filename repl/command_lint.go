@@ -38,6 +38,7 @@ var _ = command(Command{
 			return err
 		}
 		r := &report.Report{Found: found}
+		r.Width, _ = s.Screen.Size()
 		if err := text.Write(s.Screen, r); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ var _ = command(Command{
 		for _, x := range splits {
 			out.WriteString(describeSplit(x) + "\n")
 		}
-		if _, err := s.Screen.Write([]byte(out.String())); err != nil {
+		if err := s.say("%s", out.String()); err != nil {
 			return err
 		}
 		if !j.State().Over() {

@@ -28,6 +28,9 @@ func TestFold(t *testing.T) {
 		}
 	}
 	require.Contains(t, fold("   5 rows in (1.0k/s), 2 out (3/s), watermark 2026-01-31 09:01:35\n", 40), "\n   watermark", "goes on below its beginning")
+	for _, line := range strings.Split(fold(demoHints, 40), "\n") {
+		require.True(t, runewidth.StringWidth(line) <= 40 || strings.HasPrefix(line, "    "), line)
+	}
 	const example = "    csv(\"a.csv\") |> where amount > 5 and amount < 10 and id != 7\n"
 	require.Equal(t, example, fold(example, 40))
 }
@@ -58,6 +61,14 @@ func TestNarrowTerminal(t *testing.T) {
 	excerpt := strings.Split(err.Error(), "\n")
 	fits(excerpt[1] + "\n" + excerpt[2])
 	require.Contains(t, excerpt[1], "amuont")
+	for _, l := range []string{`source b = nexmark("bid")`, `stream hot = b |> aggregate n = count(), best = max(price) by auction window tumbling(2s)`, `hot |> into csv("hot.csv")`} {
+		require.NoError(t, s.Eval(l))
+	}
+	d.take()
+	require.NoError(t, s.Eval(".lint W406"))
+	excerpt = strings.Split(d.take(), "\n")
+	fits(excerpt[1] + "\n" + excerpt[2])
+	require.Contains(t, excerpt[2], "^")
 	require.NoError(t, s.Eval(".help"))
 	require.Contains(t, paged.String(), "time travel")
 	fits(paged.String())

@@ -108,7 +108,7 @@ func (x *exporting) file(kind, name string, s types.Schema, batches []*vec.Batch
 	if err != nil {
 		return err
 	}
-	err = (&Printer{Format: x.format, Out: out}).rows(s, batches...)
+	err = (&Printer{Format: x.format, Out: out}).Rows(s, batches...)
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (f *Folder) PrintFlights(p *Printer, m *checkpoint.Manifest, edge, where st
 	}
 	switch {
 	case len(all) == 0:
-		return p.rows(types.Schema{})
+		return p.Rows(types.Schema{})
 	case len(all) == 1 && (edge != "" || where != "" || p.Format == "csv"):
 		return p.where(where, all[0].schema, all[0].rows...)
 	case p.Format == "csv" || where != "":
@@ -75,7 +75,7 @@ func (p *Printer) edges(all []*flights) error {
 			if _, err := fmt.Fprintf(p.Out, "%s%s: %d rows in flight\n", gap, x.edge, x.n); err != nil {
 				return written(err)
 			}
-			if err := p.rows(x.schema, x.rows...); err != nil {
+			if err := p.Rows(x.schema, x.rows...); err != nil {
 				return err
 			}
 		}

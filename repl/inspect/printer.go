@@ -13,6 +13,7 @@ import (
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/repl/view"
+	"github.com/ebb-lang/ebb/stdlib/grid"
 )
 
 // A Printer writes rows.
@@ -30,9 +31,9 @@ var Formats = []string{"table", "json", "jsonl", "csv"}
 // people reports whether what is printed is for people and not for programs.
 func (p *Printer) people() bool { return p.Format == "table" }
 
-// rows prints batches of one schema.
-func (p *Printer) rows(s types.Schema, batches ...*vec.Batch) error {
-	o := view.Options{Mode: view.Mode(p.Format), Width: p.Width, Height: p.Height, Color: p.Color}
+// rows prints batches of one schema, of which so many columns say what a row is about.
+func (p *Printer) rows(s types.Schema, whole int, batches ...*vec.Batch) error {
+	o := view.Options{Mode: view.Mode(p.Format), Width: p.Width, Height: p.Height, Color: p.Color, Whole: whole}
 	if p.people() {
 		o.Mode = view.Append
 	}
@@ -40,7 +41,7 @@ func (p *Printer) rows(s types.Schema, batches ...*vec.Batch) error {
 }
 
 // Rows prints batches of one schema.
-func (p *Printer) Rows(s types.Schema, batches ...*vec.Batch) error { return p.rows(s, batches...) }
+func (p *Printer) Rows(s types.Schema, batches ...*vec.Batch) error { return p.rows(s, 0, batches...) }
 
 // written is the error of writing to the standard output; that nobody reads it any more is none.
 func written(err error) error {
@@ -71,28 +72,28 @@ func (p *Printer) list(fields []field, rows [][]any) error {
 				if p.Width > 0 && p.Width < 12*len(fields) { // columns will be cut, from the right
 					width = 0
 				}
-				rows = shown(rows, i, f.show, width)
+				rows = shown(rows, i, f, width)
 			}
 		}
 	}
-	return p.rows(s, vec.FromRows(s, rows))
+	return p.rows(s, 1, vec.FromRows(s, rows))
 }
 
 // shown returns rows with column i as text for people, numbers to the right, also below a name that is wider than they are.
-func shown(rows [][]any, i int, show func(any) string, width int) [][]any {
+func shown(rows [][]any, i int, f field, width int) [][]any {
 	out := make([][]any, len(rows))
 	for k, r := range rows {
 		text := ""
 		if r[i] != nil {
-			text = show(r[i])
+			text = f.show(r[i])
 		}
 		out[k] = append([]any(nil), r...)
 		out[k][i] = text
-		width = max(width, len(text))
+		width = max(width, grid.Width(text))
 	}
 	for _, r := range out {
-		if text := r[i].(string); text != "" && text[0] >= '0' && text[0] <= '9' {
-			r[i] = strings.Repeat(" ", width-len(text)) + text
+		if text := r[i].(string); f.typ != types.Time && text != "" && text[0] >= '0' && text[0] <= '9' {
+			r[i] = strings.Repeat(" ", width-grid.Width(text)) + text
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,5 +71,16 @@ func TestNumbersBelowNames(t *testing.T) {
 		return out.String()
 	}
 	require.Contains(t, print(0), "\nhot/aggregate        7         3          5  70.0/s  30.0/s ")
-	require.Regexp(t, `\n\S+ +7 +3 +5 `, print(40))
+	require.Regexp(t, `\nhot/aggregate  7 +3 +…\n`, print(40)) // the stage is whole, the last columns are left out
+	require.Regexp(t, `\nhot\S+…  …\n`, print(20))
+}
+
+// Times stand to the left, however long they are.
+func TestTimesBelowNames(t *testing.T) {
+	var out bytes.Buffer
+	p := &Printer{Format: "table", Out: &out, Width: 80}
+	require.NoError(t, PrintStages(p, []exec.StageCount{{ID: "a", W: 1e18}, {ID: "b", W: 1e18 + 5e8}}, nil, nil))
+	at := regexp.MustCompile(`(?m)^(.*) 2001-09-09T01:46:40`).FindAllStringSubmatch(out.String(), -1)
+	require.Len(t, at, 2, out.String())
+	require.Equal(t, len(at[0][1]), len(at[1][1]), out.String())
 }

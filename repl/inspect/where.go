@@ -19,7 +19,7 @@ func (e *ConditionError) Error() string { return e.Text }
 // where prints the rows for which an expression of the language is true.
 func (p *Printer) where(condition string, s types.Schema, batches ...*vec.Batch) error {
 	if condition == "" {
-		return p.rows(s, batches...)
+		return p.Rows(s, batches...)
 	}
 	c, err := NewCondition(condition, s)
 	if err != nil {
@@ -31,7 +31,7 @@ func (p *Printer) where(condition string, s types.Schema, batches ...*vec.Batch)
 			return err
 		}
 	}
-	return p.rows(s, kept...)
+	return p.Rows(s, kept...)
 }
 
 // A Condition is an expression of the language that is true or not for rows of a schema.

@@ -39,7 +39,7 @@ type keptRow struct {
 
 func newKeyed(w io.Writer, o Options, s types.Schema) *keyed {
 	g := grid.New(s, false)
-	g.Color = o.Color
+	g.Color, g.Whole = o.Color, o.Whole
 	return &keyed{live: newLive(w, o.Width), w: w, o: o, s: s, grid: g, rows: map[string]*keptRow{}}
 }
 

@@ -40,7 +40,7 @@ type scroll struct {
 func newScroll(w io.Writer, o Options, s types.Schema) *scroll {
 	changes := o.Updating || o.Mode == Changes
 	g := grid.New(s, changes)
-	g.Color = o.Color
+	g.Color, g.Whole = o.Color, o.Whole
 	return &scroll{live: newLive(w, o.Width), w: w, o: o, grid: g, changes: changes, first: true}
 }
 

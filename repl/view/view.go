@@ -54,6 +54,7 @@ type Options struct {
 	Width, Height int  // of the terminal in cells; 0: there is none
 	Color         bool // the terminal shows colours
 	Updating      bool // rows may be changes of earlier ones
+	Whole         int  // columns at the beginning that say what a row is about: others are cut or left out first
 	// Pager opens what shows a long result screen by screen; its Write fails when whoever looks wants no more. nil: there
 	// is none. It may return nil, too.
 	Pager func() (io.WriteCloser, error)

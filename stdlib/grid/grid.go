@@ -21,6 +21,7 @@ const ChangeColumn = "_change"
 // Grid is how the lines of one table are drawn. It belongs to one goroutine.
 type Grid struct {
 	Color bool // nulls are dimmed
+	Whole int  // so many columns at the beginning are not cut, unless one takes more than half of the terminal
 	names []string
 	right []bool // numbers
 	width []int  // nil before it is known
@@ -83,7 +84,8 @@ func (g *Grid) fit(columns int) {
 	for total > columns {
 		widest := -1
 		for i, w := range g.width {
-			if !g.right[i] && w > narrowest && (widest < 0 || w > g.width[widest]) {
+			whole := i < g.Whole && w <= columns/2
+			if !whole && !g.right[i] && w > narrowest && (widest < 0 || w > g.width[widest]) {
 				widest = i
 			}
 		}

@@ -52,6 +52,10 @@ func TestFit(t *testing.T) {
 	g.width, g.limit = []int{40, 8, 7, 30, 9}, make([]int, 5)
 	g.fit(60)
 	require.Equal(t, "[14 8 7 14 9] [14 0 0 14 0]", fmt.Sprint(g.width, g.limit))
+	whole := New(schema, false)
+	whole.Whole, whole.width, whole.limit = 1, []int{30, 8, 7, 30, 20}, make([]int, 5)
+	whole.fit(60)
+	require.Equal(t, "[30 8 7 8 8] 2", fmt.Sprint(whole.width, whole.Hidden()))
 	got := string(g.AppendLine(nil, "a name that is far too long to stand there\t1\t2\tx\ty\n"))
 	require.Equal(t, "a name that i…         1        2  x               y\n", got)
 }

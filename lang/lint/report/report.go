@@ -16,6 +16,7 @@ type Report struct {
 	Version string // of ebb
 	Files   []string
 	Found   []lint.Finding // by file, in the order of the text
+	Width   int            // of the terminal that a text is for; 0: there is none
 }
 
 // Format is a way to write a report. Each is one file, and defines itself there.

@@ -12,8 +12,12 @@ var _ = define(Format{
 	Name: "text", Text: "for people: the line, what is wrong with it, what to do",
 	Statistics: countLines,
 	Write: func(w io.Writer, r *Report) error {
+		width := r.Width
+		if width == 0 {
+			width = 1 << 20
+		}
 		for _, f := range r.Found {
-			if _, err := io.WriteString(w, check.Render(f.Diagnostic)); err != nil {
+			if _, err := io.WriteString(w, check.RenderIn(f.Diagnostic, width)); err != nil {
 				return err
 			}
 			if f.Fix == nil {
