@@ -300,8 +300,10 @@ func durable(fs *disk.Sim, rng *rand.Rand, dir string, id checkpoint.ID, use fun
 	}
 	defer f.Close()
 	asked := id
-	for _, i := range f.List() { // it may have been dropped since, when younger ones were published
-		id = max(id, i.ID)
+	for _, i := range f.List() { // it may have been dropped since, when younger ones were published; the youngest may not be yet
+		if id = i.ID; id >= asked {
+			break
+		}
 	}
 	m, err := f.Manifest(id)
 	if err != nil {

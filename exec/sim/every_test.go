@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,7 @@ import (
 // a life with checkpoints and a rollback while it runs, and then before each of those of the restart that follows: what comes
 // to its end then has the outputs of a run in peace. Nothing is left to chance but what a loss of power leaves.
 func TestEveryOperation(t *testing.T) {
-	for _, name := range []string{"small", "small parts", "small log"} {
+	for _, name := range []string{"small", "small parts", "small log", "small packed"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := smallJob(name)
@@ -21,6 +22,9 @@ func TestEveryOperation(t *testing.T) {
 				t.Fatal(err)
 			}
 			life0 := life{seed: 5, width: 2, mode: "unaligned", interval: 15_000, open: 2, rows: 16, back: 80}
+			if name == "small packed" { // and copied in pieces
+				life0.hidden = 16
+			}
 			whole, err := newWorld(j, 1)
 			if err == nil {
 				whole.examined = true
@@ -112,9 +116,72 @@ func smallJob(name string) job {
 		j.script = `csv("small.csv") |> where n % 3 != 0 |> into csv("out.csv")`
 	case "small parts":
 		j.script, j.ordered = `csv("small.csv") |> select n, digit = n % 3 |> into csv("days", partition_by: digit)`, false
+	case "small packed":
+		j.script, j.ordered = `csv("small.csv") |> tee csv("out.csv") |> where n < 90 |> into jsonl("packed", partition_by: {digit: n % 3}, compression: "gzip")`, false
 	case "small log":
 		j.script = `csv("small.csv") |> where n % 3 != 0 |> tee csv("log.csv", append: true) |> aggregate n = count() by s |> into jsonl("out.jsonl")`
 		j.ordered = false
 	}
 	return j
+}
+
+// TestEveryOperationOfAFork lets a fork crash before each of its calls to the disk, one after another, from the first one that
+// makes its folder on; then it begins or goes on to its end. The other job is what it was.
+func TestEveryOperationOfAFork(t *testing.T) {
+	j := smallJob("small log")
+	w, err := newWorld(j, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.examined = true
+	if _, err := w.run(life{seed: 5, width: 2, mode: "unaligned", interval: 15_000, open: 2, rows: 16, stop: 150}); err != nil {
+		t.Fatal(err)
+	}
+	ids := w.list()
+	if len(ids) < 2 || w.finished() {
+		t.Fatalf("the job is not what was meant: checkpoints %v", ids)
+	}
+	was, err := w.outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := w.fs
+	for k := 1; ; k++ {
+		if !*every && k%3 > 0 {
+			continue
+		}
+		for loss := range 3 { // killed; twice the power fails
+			w.fs = start.Kill()
+			at := fmt.Sprintf("crash before operation %d, loss %d", k, loss)
+			f, err := w.newFork(ids[len(ids)-2], 1, rand.New(rand.NewPCG(uint64(k), uint64(loss))))
+			if err == nil {
+				_, err = f.run(life{seed: uint64(k), width: 1 + k%3, mode: "unaligned", interval: 15_000, open: 2, rows: 16, from: f.origin, crashAt: k, kill: loss == 0})
+			}
+			if err == nil && f.count.crashes == 0 {
+				t.Logf("%d operations", k-1)
+				return
+			}
+			if err == nil && !f.finished() {
+				l := life{seed: 10, width: 2, mode: "auto", interval: 80_000, open: 1, rows: 40}
+				if !f.starts() {
+					l.from = f.origin
+				}
+				_, err = f.run(l)
+			}
+			if err == nil {
+				err = f.check()
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", at, err)
+			}
+			w.fs = f.fs
+			now, err := w.outputs()
+			if err == nil {
+				err = compare(was, now)
+			}
+			if err != nil {
+				t.Fatalf("%s: the other job: %v", at, err)
+			}
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,25 +46,8 @@ func (w *world) forkOff(l life, launched *planner.Launched) (done, crashed bool,
 	before := w.fs.Before
 	defer func() { w.fs.Before = before }()
 	w.fs.Before = nil
-	had, err := w.writtenAt(id)
+	f, err := w.newFork(id, l.seed, r)
 	if err != nil {
-		return false, false, err
-	}
-	peace, err := peaceOf(w.job)
-	if err != nil {
-		return false, false, err
-	}
-	c, now := *w, *w.clock
-	f := &fork{world: &c, had: had, peace: peace}
-	f.origin, f.clock = fmt.Sprintf("%s#%d", w.dir, id), &now
-	f.out = fmt.Sprintf("%s%d", forkPrefix, l.seed)
-	f.dir, f.job = filepath.Join(".ebb", f.out), w.job.into(f.out, peace)
-	f.rng, f.count, f.forks, f.drained, f.before, f.newest, f.given = r, tally{}, nil, 0, 0, 0, 0
-	f.stood, f.visible, f.outcome = maps.Clone(w.stood), map[checkpoint.ID]map[string]string{}, map[checkpoint.ID]string{}
-	if err := w.fs.MkdirAll(f.out); err != nil {
-		return false, false, err
-	}
-	if err := w.fs.SyncDir("."); err != nil {
 		return false, false, err
 	}
 	w.forks = append(w.forks, f)
@@ -82,6 +66,29 @@ func (w *world) forkOff(l life, launched *planner.Launched) (done, crashed bool,
 		err = fmt.Errorf("%s: %+v: %w", f.origin, first, err)
 	}
 	return true, crashed, err
+}
+
+// newFork prepares a fork from a checkpoint. Its folders are called by seed.
+func (w *world) newFork(id checkpoint.ID, seed uint64, r *rand.Rand) (*fork, error) {
+	had, err := w.writtenAt(id)
+	if err != nil {
+		return nil, err
+	}
+	peace, err := peaceOf(w.job)
+	if err != nil {
+		return nil, err
+	}
+	c, now := *w, *w.clock
+	f := &fork{world: &c, had: had, peace: peace}
+	f.origin, f.clock = fmt.Sprintf("%s#%d", w.dir, id), &now
+	f.out = fmt.Sprintf("%s%d", forkPrefix, seed)
+	f.dir, f.job = filepath.Join(".ebb", f.out), w.job.into(f.out, peace)
+	f.rng, f.count, f.forks, f.drained, f.before, f.newest, f.given = r, tally{}, nil, 0, 0, 0, 0
+	f.stood, f.visible, f.outcome = maps.Clone(w.stood), map[checkpoint.ID]map[string]string{}, map[checkpoint.ID]string{}
+	if err := w.fs.MkdirAll(f.out); err != nil {
+		return nil, err
+	}
+	return f, w.fs.SyncDir(".")
 }
 
 // writtenAt returns what the job had written at a checkpoint, by going back to that on a copy of the disk.
@@ -146,8 +153,16 @@ func (f *fork) gone() bool {
 	return err != nil && !f.starts()
 }
 
-// check compares what both jobs have written with what one does in peace.
+// check compares what both jobs have written with what one does in peace. Of the other job's checkpoints none is left once
+// there is one of the fork.
 func (f *fork) check() error {
+	if r, err := checkpoint.OpenReader(f.fs, f.dir); err == nil {
+		defer r.Close()
+		all := r.List()
+		if i := slices.IndexFunc(all, func(i checkpoint.Info) bool { return i.Foreign }); i >= 0 && len(all) > 1 {
+			return fmt.Errorf("I12: checkpoint %d is that of the other job, and is kept", all[i].ID)
+		}
+	}
 	got, err := f.files(content)
 	if err != nil {
 		return err
@@ -192,5 +207,16 @@ func TestForks(t *testing.T) {
 	}
 	if n < 12 {
 		t.Errorf("only %d forks were begun", n)
+	}
+}
+
+// TestHiddenFiles tells stories in which every life holds outputs back in hidden files, which are copied in small pieces.
+func TestHiddenFiles(t *testing.T) {
+	for _, name := range []string{"copy", "behind", "several", "packed parts", "many parts"} {
+		for seed := range uint64(2) {
+			if _, err := story(named(name, seed), seed, size{lives: 6, width: 4, rows: 128, hidden: 1}); err != nil {
+				t.Fatalf("job %s, seed %d: %v", name, seed, err)
+			}
+		}
 	}
 }

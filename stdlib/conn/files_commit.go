@@ -229,6 +229,9 @@ func (s *fileSink) each(names []string, f func(string) error) error {
 	if len(names) >= flushers {
 		n = flushers
 	}
+	if fault.On("flush-few") {
+		names = names[:min(len(names), flushers)]
+	}
 	errs, work := make([]error, n), make([]func(), n)
 	for k := range n {
 		work[k] = func() {
@@ -449,16 +452,22 @@ func (s *fileSink) copy(in *interval) error {
 // copyExtent copies an extent from the file of its interval, by way of buf, into its output, which is flushed with the next
 // checkpoint: what has been copied is on its way to the disk meanwhile.
 func copyExtent(to exec.File, e *extent, from exec.File, name string, buf []byte) error {
-	begun := e.at
+	at := e.at
+	if fault.On("copy-at-end") {
+		if info, err := to.Stat(); err == nil {
+			at = info.Size()
+		}
+	}
+	begun := at
 	for n := int64(0); n < e.size; n += int64(len(buf)) {
 		b := buf[:min(e.size-n, int64(len(buf)))]
 		if err := readAt(from, b, e.off+n, name); err != nil {
 			return err
 		}
-		if _, err := to.WriteAt(b, e.at+n); err != nil {
+		if _, err := to.WriteAt(b, at+n); err != nil {
 			return err
 		}
-		begun = disk.Begin(to, begun, e.at+n+int64(len(b)))
+		begun = disk.Begin(to, begun, at+n+int64(len(b)))
 	}
 	return nil
 }

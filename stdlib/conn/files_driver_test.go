@@ -95,6 +95,7 @@ func (m memFS) Stat(name string) (fs.FileInfo, error) {
 func (m memFS) ReadDir(string) ([]fs.DirEntry, error) { return nil, nil }
 func (m memFS) Glob(string) ([]string, error)         { return nil, nil }
 func (m memFS) Create(name string) (exec.File, error) { return nil, fs.ErrPermission }
+
 // testInline is Env.Inline of the tests.
 var testInline int
 

@@ -160,7 +160,7 @@ func (s *fileSink) stageName() string {
 func (s *fileSink) seal(id checkpoint.ID) error {
 	if s.pack != "" { // each interval is compressed by itself
 		for _, o := range s.order {
-			if err := s.shut(o); err != nil {
+			if err := s.shut(o); err != nil || fault.On("pack-first-only") {
 				return err
 			}
 		}
