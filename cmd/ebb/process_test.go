@@ -335,19 +335,6 @@ func TestProgress(t *testing.T) {
 	require.Regexp(t, `[0-9.]+k? rows in \([0-9.]+k?/s\), [0-9.]+k? out \([0-9.]+k?/s\), watermark 2\S+Z lag \S+`, drawn)
 	require.Regexp(t, `\x1b\[[0-9;]*Jstopped in [0-9.]+m?s: [^\n]* rows in [^\n]*\n$`, drawn, "cleared, then the summary")
 
-	// The last checkpoint, and how old it is.
-	c := prepare(t, "run", "job.ebb", "--checkpoint-interval", "50ms")
-	c.write(t, "job.ebb", `nexmark("bid", rate: 5000) |> into csv("n.csv")`)
-	drawn = terminal(t, c, func(drawn string) bool {
-		if !strings.Contains(drawn, "s ago") {
-			return false
-		}
-		c.signal(t, os.Interrupt)
-		return true
-	})
-	require.Equal(t, 0, c.end(t, patientFor))
-	require.Regexp(t, `, checkpoint [0-9]+ [0-9]+s ago`, drawn)
-
 	// A bounded file: percent, bar and time left.
 	q := prepare(t, "run", "-c", `csv("in", compression: "none") schema {a: int} |> where a < 0 |> into csv("out.csv")`)
 	q.write(t, "in", "a\n"+strings.Repeat("12345\n", 5_000_000))
@@ -363,6 +350,21 @@ func TestProgress(t *testing.T) {
 	s := prepare(t, "run", "-c", `rows([{a: 1}]) |> into csv("out.csv")`)
 	drawn = terminal(t, s, nil)
 	require.Regexp(t, `^done in \S+: 1 rows? in`, drawn)
+}
+
+// TestProgressOfCheckpoints: the last one, and how old it is.
+func TestProgressOfCheckpoints(t *testing.T) {
+	c := prepare(t, "run", "job.ebb", "--checkpoint-interval", "50ms")
+	c.write(t, "job.ebb", `nexmark("bid", rate: 5000) |> into csv("n.csv")`)
+	drawn := terminal(t, c, func(drawn string) bool {
+		if !strings.Contains(drawn, "s ago") {
+			return false
+		}
+		c.signal(t, os.Interrupt)
+		return true
+	})
+	require.Equal(t, 0, c.end(t, patientFor))
+	require.Regexp(t, `, checkpoint [0-9]+ [0-9]+s ago`, drawn)
 }
 
 // TestRowsOfTheJob: a run that goes on says how far the job is, not how far the run before it came.
