@@ -11,7 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// openFiles bounds how many segments are held open to read.
+// openFiles bounds how many segments stay open to be read.
 const openFiles = 16
 
 // blocks reads blocks of segments, each by its Ref.
@@ -19,6 +19,7 @@ type blocks struct {
 	fs  disk.FS
 	dir string
 
+	use   sync.RWMutex // held to close files, and shared to read them; taken before mu
 	mu    sync.Mutex
 	files map[uint64]disk.File
 }
@@ -29,10 +30,16 @@ func newBlocks(fs disk.FS, dir string) *blocks {
 
 func (b *blocks) path(segment uint64) string { return filepath.Join(b.dir, segmentName(segment)) }
 
-// read returns the data of a block, checked. The lock is held for the whole of it: a file may be closed otherwise.
+// read returns the data of a block, checked. Several may be read at the same time.
 func (b *blocks) read(r Ref) ([]byte, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	many := len(b.files) >= openFiles
+	b.mu.Unlock()
+	if many {
+		b.close()
+	}
+	b.use.RLock()
+	defer b.use.RUnlock()
 	damage := func(err error) error {
 		return &DamageError{Damage: Damage{File: b.path(r.Segment), Offset: int64(r.Offset), Why: err.Error()}, Err: err}
 	}
@@ -51,7 +58,7 @@ func (b *blocks) read(r Ref) ([]byte, error) {
 	if r.Offset > size || r.Length > size || r.Offset+headerBytes+r.Length > size {
 		return nil, damage(errors.New("the file is too short"))
 	}
-	p := make([]byte, headerBytes+r.Length)
+	p := Memory[byte](int(headerBytes + r.Length))
 	if _, err := f.ReadAt(p, int64(r.Offset)); err != nil {
 		return nil, fmt.Errorf("reading a block of a checkpoint: %w", err)
 	}
@@ -65,12 +72,12 @@ func (b *blocks) read(r Ref) ([]byte, error) {
 	return p, nil
 }
 
+// file returns the file of a segment, to be used while use is shared.
 func (b *blocks) file(segment uint64) (disk.File, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if f := b.files[segment]; f != nil {
 		return f, nil
-	}
-	if len(b.files) >= openFiles {
-		b.closeAll()
 	}
 	f, err := b.fs.Open(b.path(segment))
 	if err == nil {
@@ -79,25 +86,22 @@ func (b *blocks) file(segment uint64) (disk.File, error) {
 	return f, err
 }
 
-func (b *blocks) closeAll() {
-	for _, f := range b.files {
-		f.Close()
-	}
-	clear(b.files)
-}
-
 // forget closes the file of a segment.
 func (b *blocks) forget(segment uint64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.use.Lock()
+	defer b.use.Unlock()
 	if f := b.files[segment]; f != nil {
 		f.Close()
 		delete(b.files, segment)
 	}
 }
 
+// close closes all files; what is read later opens them again.
 func (b *blocks) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closeAll()
+	b.use.Lock()
+	defer b.use.Unlock()
+	for _, f := range b.files {
+		f.Close()
+	}
+	clear(b.files)
 }

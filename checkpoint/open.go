@@ -38,6 +38,9 @@ func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
 			r, err = s.recover(from)
 		}
 	}
+	if err == nil && !o.Late {
+		err = s.Secure()
+	}
 	if err != nil {
 		s.release()
 		return nil, nil, err
@@ -99,14 +102,12 @@ func (s *Store) recover(from ID) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.st, s.home = f.state, f.home
-	if e := s.st.entries[s.st.head]; len(f.segments) == 0 || e != nil && e.info.Foreign && !fault.On("fork-unrooted") { // it may have been made just now
-		if err := syncPath(s.fs, s.dir); err != nil {
-			return nil, err
-		}
+	s.found, s.st, s.home, s.next = f, f.state, f.home, f.limit
+	if fault.On("reuse-id") {
+		s.next = f.last
 	}
-	if err := s.keepAll(f); err != nil {
-		return nil, err
+	if f.home != 0 {
+		f.extents[f.home] = f.end
 	}
 	r := &Recovery{LeftOut: f.leftOut, Damage: f.damage, Fresh: len(s.st.entries) == 0}
 	if from != 0 {
@@ -124,34 +125,55 @@ func (s *Store) recover(from ID) (*Recovery, error) {
 		}
 	}
 	s.used = from != 0 || len(f.leftOut) > 0 || len(f.damage) > 0
+	return r, nil
+}
+
+// secure makes durable what was found, and begins a segment with all that counts. io is held.
+func (s *Store) secure(f *found) error {
+	if fault.On("not-secured") {
+		f.home, f.outputs = 0, nil
+	}
+	if e := s.st.entries[s.st.head]; len(f.segments) == 0 || e != nil && e.info.Foreign && !fault.On("fork-unrooted") { // the folder may have been made just now
+		if err := syncPath(s.fs, s.dir); err != nil {
+			return s.fail("making the checkpoint folder", err)
+		}
+	}
+	if err := s.keepAll(f); err != nil {
+		return s.fail("making the newest checkpoint durable", err)
+	}
 	epoch := uint64(0)
 	if n := len(f.segments); n > 0 {
 		epoch = f.segments[n-1] >> 20
 	}
 	if err := s.start(epoch + 1); err != nil {
-		return nil, err
+		return err
 	}
 	s.sweep(f.segments)
-	return r, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found = nil
+	return nil
 }
 
 // start begins the first segment of an epoch, with all that counts, and makes it durable.
 func (s *Store) start(epoch uint64) (err error) {
-	needed := s.st.needed()
-	maps.DeleteFunc(s.st.extents, func(id uint64, _ int64) bool { return !needed[id] && id != s.home })
-	s.next = s.st.limit
-	if fault.On("reuse-id") {
-		s.next = s.st.last
-	}
-	s.st.limit += idBlock
 	copies, err := s.copies()
 	if err != nil {
 		return err
 	}
-	if s.seg, err = s.makeTail(segmentID(epoch, 0)); err != nil {
+	s.mu.Lock()
+	needed := s.st.needed()
+	maps.DeleteFunc(s.st.extents, func(id uint64, _ int64) bool { return !needed[id] && id != s.home })
+	s.st.limit += idBlock
+	s.mu.Unlock()
+	t, err := s.makeTail(segmentID(epoch, 0))
+	if err != nil {
 		return err
 	}
-	s.addCatalog(s.seg, copies)
+	s.mu.Lock()
+	s.addCatalog(t, copies)
+	s.seg = t
+	s.mu.Unlock()
 	if s.o.RoomBytes > 0 {
 		if err := s.seg.makeRoom(s.seg.end() + s.o.RoomBytes); err != nil {
 			s.fs.Remove(s.seg.path) // nothing is in it yet; on a full disk each attempt would leave one
@@ -176,7 +198,7 @@ func (s *Store) start(epoch uint64) (err error) {
 func syncPath(x disk.FS, dir string) error {
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
 		if err := x.SyncDir(d); err != nil && !errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("making the checkpoint folder: %w", err)
+			return err
 		}
 		if d == filepath.Dir(d) {
 			return nil
@@ -207,7 +229,7 @@ func (s *Store) keep(f *found) error {
 	path := s.blocks.path(f.home)
 	file, err := s.fs.Edit(path)
 	if err != nil {
-		return fmt.Errorf("making the newest checkpoint durable: %w", err)
+		return err
 	}
 	defer file.Close()
 	if f.loose { // else the flush would write it, and there may be much
@@ -226,11 +248,7 @@ func (s *Store) keep(f *found) error {
 	if err == nil {
 		err = file.Sync()
 	}
-	if err != nil {
-		return fmt.Errorf("making the newest checkpoint durable: %w", err)
-	}
-	s.st.extents[f.home] = f.end
-	return nil
+	return err
 }
 
 // from makes a checkpoint the head, of a folder that may be damaged elsewhere.

@@ -281,7 +281,7 @@ func (f *Folder) fork(s *Store, id ID, m *Manifest) error {
 	s.st = newState()
 	s.st.branches, s.st.branch = map[uint64]branchRecord{m.Branch: {Number: m.Branch}}, m.Branch
 	s.st.publish(e)
-	s.st.limit = f.found.limit
+	s.st.limit, s.next = f.found.limit, f.found.limit
 	for _, n := range e.needs {
 		s.st.extents[n] = f.found.extents[n]
 		if n == f.found.home {

@@ -26,6 +26,8 @@ type Options struct {
 	// 0: 1 MiB; negative: none.
 	RoomBytes int64
 
+	// Late leaves it to Secure to make durable what Open finds: who calls it changes nothing outside the store before.
+	Late bool
 	// From is the checkpoint to go on from if something in the folder is damaged: it becomes the head, as by Rollback. 0: the
 	// head, if there is no doubt about it.
 	From ID
@@ -58,6 +60,7 @@ type Store struct {
 	mu sync.Mutex // guards what follows
 
 	err   error
+	found *found // what Open has read; nil once it is durable and a segment was begun, which is seg
 	st    *state
 	next  ID // the id that is given next
 	seg   *tail
@@ -99,12 +102,22 @@ func (s *Store) fail(what string, err error) error {
 	return s.err
 }
 
-// begin takes io and tells the error of the store; the caller lets io go.
+// begin takes io, makes sure that there is a segment to write to, and tells the error of the store; the caller lets io go.
 func (s *Store) begin() error {
 	s.io.Lock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
+	found, err := s.found, s.err
+	s.mu.Unlock()
+	if found == nil || err != nil {
+		return err
+	}
+	return s.secure(found)
+}
+
+// Secure makes durable what Open has found, see Options.Late. Whatever writes to the store does so first.
+func (s *Store) Secure() error {
+	defer s.io.Unlock()
+	return s.begin()
 }
 
 // write writes what waits in memory. io is held.
@@ -165,6 +178,13 @@ func (s *Store) note(kind uint8, id ID, v any) record {
 	defer s.mu.Unlock()
 	s.used = true
 	return s.seg.add(kind, 0, 0, id, encodeRecord(v))
+}
+
+// Next returns the smallest id that NextID may return.
+func (s *Store) Next() ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
 }
 
 // NextID returns an id that was never returned before, whatever happened to the store in between.
@@ -230,6 +250,13 @@ func (s *Store) Append(kind uint8, data ...[]byte) (Ref, error) {
 		return s.appendLarge(kind, data)
 	}
 	s.mu.Lock()
+	if s.found != nil {
+		s.mu.Unlock()
+		if err := s.Secure(); err != nil {
+			return Ref{}, err
+		}
+		s.mu.Lock()
+	}
 	if s.err != nil {
 		defer s.mu.Unlock()
 		return Ref{}, s.err
@@ -419,7 +446,7 @@ func (s *Store) Settle() error {
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
 func (s *Store) Read(r Ref) ([]byte, error) {
 	s.mu.Lock()
-	waits := r.Segment == s.seg.id && int64(r.Offset) >= s.seg.flushed
+	waits := s.seg != nil && r.Segment == s.seg.id && int64(r.Offset) >= s.seg.flushed
 	err := s.err
 	s.mu.Unlock()
 	if err == nil && waits { // in memory, or being written
@@ -644,11 +671,19 @@ func (s *Store) Close() error {
 
 // finish ends the segment.
 func (s *Store) finish() error {
+	if s.found != nil {
+		if !s.used { // as if it had never been opened
+			return nil
+		}
+		if err := s.secure(s.found); err != nil {
+			return err
+		}
+	}
 	if s.ahead != nil {
 		s.ahead.f.Close()
 		s.fs.Remove(s.ahead.path)
 	}
-	if !s.used && s.home != 0 { // as if it had never been opened
+	if !s.used && s.home != 0 {
 		return s.fs.Remove(s.seg.path)
 	}
 	s.mu.Lock()

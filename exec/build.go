@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -41,7 +40,13 @@ func Build(g *Graph, env *Env, o Setup) (*Run, error) {
 	}
 	if o.Checkpoints != nil {
 		r.keeper = newKeeper(r, o.Checkpoints)
-		r.keeper.storage.begun.Store(o.From != nil)
+		if o.From != nil {
+			r.keeper.storage.goOn(o.From)
+		}
+	} else if o.From != nil {
+		if err := r.resume(o.From); err != nil {
+			return r, err
+		}
 	}
 	if o.Paused {
 		r.Pause()
@@ -80,15 +85,6 @@ func (b *builder) build(g *Graph) error {
 	}
 	for _, t := range b.run.tasks {
 		t.stands(b.from.Manifest.ID, true)
-	}
-	if len(b.run.committers) == 0 || fault.On("no-commit-at-restore") { // the run before may not have come to that
-		return nil
-	}
-	if b.env.Watch != nil {
-		b.env.Watch.Commits(b.from.Manifest.ID)
-	}
-	if err := b.run.commit(b.from.Manifest.ID, true); err != nil { // it was made durable as the folder was opened
-		return &OutputError{err}
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type Restore struct {
 	Read func(checkpoint.Ref) ([]byte, error)
 	// Drop names stages whose state is not wanted.
 	Drop map[string]bool
+	// Secure makes durable what is read, before an output is changed in the knowledge of it; nil: it is.
+	Secure func() error
 	// NewOutputs says that the outputs are others: they begin empty, with the rows that were in flight to them.
 	NewOutputs bool
 
@@ -239,12 +241,12 @@ func (x *restoring) node(n *node, t *Task) error {
 		if !ok {
 			return fmt.Errorf("%s: cannot be restored", n.name)
 		}
-		chain, err := x.open(n.id, parts[t.index].blocks)
-		if err != nil {
-			return fmt.Errorf("restoring %s: %w", n.name, err)
-		}
 		bring := func() error {
-			if err := load(sv, chain); err != nil {
+			chain, err := x.open(n.id, parts[t.index].blocks)
+			if err == nil {
+				err = load(sv, chain)
+			}
+			if err != nil {
 				return fmt.Errorf("restoring %s: %w", n.name, err)
 			}
 			return nil

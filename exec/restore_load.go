@@ -19,12 +19,12 @@ type loads struct {
 
 func newLoads() *loads { return &loads{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
-// begin runs f as soon as a core is free for it. What f needs is in memory: no more of it than cores are busy, and one.
+// begin runs f as soon as a core is free for it, so that no more is in memory twice than cores are busy.
 func (l *loads) begin(f func() error) {
-	l.slots <- struct{}{}
 	i := l.n
 	l.n++
 	l.wg.Go(func() {
+		l.slots <- struct{}{}
 		defer func() { <-l.slots }()
 		err := guarded(f)
 		l.mu.Lock()

@@ -80,6 +80,13 @@ func (s *storage) Step() (Progress, error) {
 // NextTick is never: work wakes it.
 func (s *storage) NextTick() types.Instant { return 0 }
 
+// goOn commits the checkpoint that the run goes on from, before anything else touches the disk. Nothing waits for that
+// but the next checkpoint: until then what the tasks write is of no checkpoint.
+func (s *storage) goOn(from *Restore) {
+	s.begun.Store(true)
+	s.post(func() error { return s.run.resume(from) })
+}
+
 // parent returns the checkpoint that a delta may build on, 0 if all must be written.
 func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 	if !s.keeper.cfg.Deltas {
@@ -315,6 +322,25 @@ func (r *Run) commit(id checkpoint.ID, settled bool) error {
 		if err := c.Commit(id, settled); err != nil || fault.On("commit-first-output") {
 			return err
 		}
+	}
+	return nil
+}
+
+// resume commits what a run goes on from: the run before may not have come to that.
+func (r *Run) resume(from *Restore) error {
+	if from.Secure != nil {
+		if err := from.Secure(); err != nil {
+			return &OutputError{err}
+		}
+	}
+	if len(r.committers) == 0 || fault.On("no-commit-at-restore") {
+		return nil
+	}
+	if w := r.env.Watch; w != nil {
+		w.Commits(from.Manifest.ID)
+	}
+	if err := r.commit(from.Manifest.ID, true); err != nil {
+		return &OutputError{err}
 	}
 	return nil
 }

@@ -209,7 +209,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	if err != nil {
 		return 0, err
 	}
-	so.From = from
+	so.From, so.Late = from, true
 	store, rec, err := checkpoint.Open(env.FS, l.Dir, so)
 	if err != nil {
 		return 0, err
@@ -240,7 +240,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 			return 0, err
 		}
 	}
-	return store.NextID()
+	return store.Next(), nil
 }
 
 // goOn makes the run one that goes on from a checkpoint.
@@ -249,7 +249,7 @@ func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.
 	if m.Width > 1 || m.Spread {
 		l.script.spreadOut(l.lib, env)
 	}
-	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Drop: l.o.drop(), NewOutputs: info.Foreign}
+	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Secure: l.Store().Secure, Drop: l.o.drop(), NewOutputs: info.Foreign}
 }
 
 // drop is AllowDropped as exec takes it.

@@ -25,6 +25,9 @@ type RolledBack struct {
 // of the job: the process must be in its directory. An error of *RefusedError has changed nothing.
 func Rollback(s *checkpoint.Store, id checkpoint.ID, lib *stdlib.Catalog, env *exec.Env) (*RolledBack, error) {
 	m, err := s.Manifest(id)
+	if err == nil {
+		err = s.Secure()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +87,9 @@ func undoOutputs(s *checkpoint.Store, m *checkpoint.Manifest, lib *stdlib.Catalo
 		return nil, nil
 	}
 	g, err := savedGraph(m, s.Read, lib, env)
+	if err == nil {
+		err = s.Secure()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("taking the outputs back to checkpoint %d: %w", m.ID, err)
 	}

@@ -85,14 +85,10 @@ func (l *Launched) Rollback(id checkpoint.ID, env *exec.Env) (*Launched, *Rolled
 	} else {
 		m = done.To
 	}
-	first, e := s.NextID()
-	if e != nil {
-		return nil, done, e
-	}
 	compiled := *l.script.Compiled
 	n := &Launched{Dir: l.Dir, script: launchedScript{&compiled, l.script.name, l.script.text}, lib: l.lib, o: l.o, policy: l.policy, store: s}
 	n.goOn(m, infoOf(s, id), env)
-	n.prepare(env, checkpoint.Options{}, first)
+	n.prepare(env, checkpoint.Options{}, s.Next())
 	l.setStore(nil)
 	return n, done, err
 }

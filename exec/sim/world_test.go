@@ -165,18 +165,17 @@ func (w *world) run(l life) (done bool, err error) {
 		}
 		b.late[id].tasks++
 	}
-	committed, tasks, restoring := checkpoint.ID(0), 0, true
+	committed, tasks := checkpoint.ID(0), 0
 	b.commits = func(id checkpoint.ID) error {
 		was := committed
-		if committed = max(committed, id); restoring { // to an older one, perhaps
-			return nil
-		}
-		if !hurt && !crashed { // else that commit may have failed
+		committed = max(committed, id)
+		first := b.restoring                                  // to an older one, perhaps; the run before may have committed it, and forgotten what proved that
+		if b.restoring = false; !first && !hurt && !crashed { // else that commit may have failed
 			if err := w.seen(was); err != nil {
 				return err
 			}
 		}
-		return durable(w.fs, w.rng, w.dir, id, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
+		return durable(w.fs, w.rng, w.dir, id, !first, func(*checkpoint.Manifest, func(checkpoint.Ref) ([]byte, error)) error { return nil })
 	}
 	w.count.lives++
 	restored, early := false, false // early: it goes on from a run whose input was ended early, and ends where that did
@@ -199,8 +198,9 @@ func (w *world) run(l life) (done bool, err error) {
 			} else {
 				w.before = w.newest
 			}
+			b.restoring = launched.Setup.From != nil
 			to := checkpoint.ID(0) // to which the run is taken back
-			o := w.stepping(l, launched, env, b, &restoring, &committed, &tasks)
+			o := w.stepping(l, launched, env, b, &tasks)
 			if first && (l.back > 0 || l.fork > 0) && env.Watch != nil {
 				steps, forked := 0, false
 				o.Leave = func() bool {
@@ -236,7 +236,7 @@ func (w *world) run(l life) (done bool, err error) {
 				break
 			}
 			b.begin()
-			before, committed, restoring = w.given, 0, true
+			before, committed = w.given, 0
 			again := *env
 			again.Stats, again.Splits, again.Pauses = &exec.Stats{}, &exec.Splits{}, &exec.Pauses{}
 			env = &again
@@ -298,8 +298,9 @@ func (w *world) run(l life) (done bool, err error) {
 }
 
 // stepping says how a run is stepped, and what is done to it and looked at after its steps.
-func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *books, restoring *bool, committed *checkpoint.ID, tasks *int) sim.Options {
+func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *books, tasks *int) sim.Options {
 	n, paused := 0, 0
+	resuming := b.restoring
 	resume := func(r *exec.Run) {
 		b.paused, paused = false, 0
 		r.Resume()
@@ -311,17 +312,16 @@ func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *b
 			}
 		},
 		Each: func(r *exec.Run) {
-			if n++; n == 1 && env.Watch != nil {
-				*tasks, *restoring = len(r.Actors())-2, false
-				if w.begun != nil {
+			if n++; n == 1 {
+				*tasks = len(r.Actors()) - 2
+				if w.begun != nil && env.Watch != nil {
 					w.begun()
 				}
-				if from := launched.Setup.From; from != nil && *committed < from.Manifest.ID {
-					b.fail("I7: checkpoint %d was restored, but its outputs were not committed", from.Manifest.ID)
-				} else if from != nil {
-					if err := w.seen(from.Manifest.ID); err != nil {
-						b.fail("I7: %w", err)
-					}
+			}
+			if resuming && !b.restoring && env.Watch != nil {
+				resuming = false
+				if err := w.seen(launched.Setup.From.Manifest.ID); err != nil {
+					b.fail("I7: %w", err)
 				}
 			}
 			if slices.Contains(l.pauses, n) && paused == 0 && env.Watch != nil {
@@ -415,7 +415,9 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 			o.Together = w.together
 		},
 		Taken: func(m *checkpoint.Manifest) {
-			w.count.taken++
+			if w.count.taken++; b.restoring && env.Watch != nil {
+				b.fail("I7: checkpoint %d is published, but the outputs of the one that was restored are not committed", m.ID)
+			}
 			w.settled(b, m.ID, "published")
 			if m.ID <= w.newest {
 				b.fail("I5: checkpoint %d is published after %d", m.ID, w.newest)
@@ -424,7 +426,7 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 			if env.Watch == nil {
 				return
 			}
-			if err := durable(w.fs, w.rng, w.dir, m.ID, func(_ *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error)) error {
+			if err := durable(w.fs, w.rng, w.dir, m.ID, true, func(_ *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error)) error {
 				return b.examine(m, read)
 			}); err != nil {
 				b.fail("%w", err)

@@ -95,13 +95,17 @@ func blocksOf(rows int) int { return (rows + rowsPerBlock - 1) / rowsPerBlock }
 
 // makeBlocks makes the blocks that are missing, where there are those of old rows.
 func (r *Rows) makeBlocks(old int) {
+	full := rowsPerBlock * r.width
+	room := checkpoint.Memory[uint64](max(blocksOf(int(r.n))-max(len(r.blocks), 1), 0) * full) // of all but the first
 	for b := max(blocksOf(old)-1, 0); b < blocksOf(int(r.n)); b++ {
 		size := rowsPerBlock
 		if b == 0 && r.n < rowsPerBlock {
 			for size = firstRows; size < int(r.n); size *= 2 {
 			}
 		}
-		if b == len(r.blocks) {
+		if b == len(r.blocks) && b > 0 {
+			r.blocks, room = append(r.blocks, room[:full:full]), room[full:]
+		} else if b == len(r.blocks) {
 			r.blocks = append(r.blocks, make([]uint64, size*r.width))
 		} else if len(r.blocks[b]) < size*r.width {
 			r.blocks[b] = append(make([]uint64, 0, size*r.width), r.blocks[b]...)[:size*r.width]

@@ -76,6 +76,7 @@ func (a *Arena) Load(c *checkpoint.Reader) error {
 		sizes[i] = c.Uint()
 	}
 	fresh := uint64(0) // bytes that must follow
+	full := 0          // fresh chunks that are full
 	for i, size := range sizes {
 		if !a.known(&old, i, size) {
 			fresh += size
@@ -83,8 +84,17 @@ func (a *Arena) Load(c *checkpoint.Reader) error {
 				c.Fail("the chunks of an arena cannot be that large")
 				break
 			}
+			if size == chunkBytes {
+				full++
+			}
 		}
-		if c.Err() == nil && !a.addChunk(&old, i, int(size)) {
+	}
+	if c.Err() != nil {
+		full = 0
+	}
+	room := checkpoint.Memory[byte](full * chunkBytes)
+	for i, size := range sizes {
+		if c.Err() == nil && !a.addChunk(&old, i, int(size), &room) {
 			c.Fail("chunk %d of an arena cannot be of %d bytes", i, size)
 			break
 		}
@@ -110,23 +120,29 @@ func (a *Arena) known(old *Arena, i int, size uint64) bool {
 	return was == int(size) || was == chunkBytes && size <= chunkBytes && size > 0
 }
 
-// addChunk adds chunk i, in which there are size bytes, and reports whether that can be.
-func (a *Arena) addChunk(old *Arena, i, size int) bool {
-	var own []byte
+// addChunk adds chunk i, in which there are size bytes, from room or fresh memory, and reports whether that can be.
+func (a *Arena) addChunk(old *Arena, i, size int, room *[]byte) bool {
+	length := 0
 	switch {
 	case size == 0 && i != a.open-1:
 		a.spare = append(a.spare, i)
 	case i == a.open-1 && size == min(a.at, chunkBytes), size == chunkBytes && i < a.open:
-		own = make([]byte, 0, chunkBytes)
+		length = chunkBytes
 	case size > chunkBytes:
-		own = make([]byte, 0, size)
+		length = size
 	default:
 		return false
 	}
-	if i < len(old.chunks) && cap(own) > 0 && len(old.chunks[i]) == cap(own) {
+	var own []byte
+	switch {
+	case length == 0:
+	case i < len(old.chunks) && len(old.chunks[i]) == length:
 		own = old.chunks[i]
+	case length == chunkBytes && len(*room) > 0:
+		own, *room = (*room)[:chunkBytes:chunkBytes], (*room)[chunkBytes:]
+	default:
+		own = make([]byte, length)
 	}
-	own = own[:cap(own)]
 	a.chunks = append(a.chunks, own)
 	a.bytes += len(own)
 	return true

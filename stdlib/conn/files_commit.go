@@ -264,6 +264,9 @@ func (s *fileSink) Commit(id checkpoint.ID, settled bool) error {
 			return err
 		}
 	}
+	if err := s.goOn(); err != nil {
+		return err
+	}
 	if err := s.apply(id); err != nil {
 		return err
 	}
@@ -333,12 +336,22 @@ func (s *fileSink) apply(id checkpoint.ID) error {
 	clear := len(due) > 0 && s.parts != nil && !s.keep && !s.cleared
 	if clear { // files of an earlier run, or of after the checkpoint
 		s.cleared = true
-		if err := s.clearFolder(s.path, s.parts); err != nil {
-			s.mu.Unlock()
-			return err
+	}
+	ours := map[string]bool{} // outputs up to the checkpoint; those that the task has begun since are not there yet
+	for _, o := range s.loaded {
+		ours[o.name] = true
+	}
+	for _, in := range s.sealed {
+		for _, e := range in.extents {
+			ours[e.out.name] = ours[e.out.name] || in.id <= id
 		}
 	}
 	s.mu.Unlock()
+	if clear {
+		if err := s.clearFolder(s.path, s.parts, ours); err != nil {
+			return err
+		}
+	}
 	for _, in := range due {
 		var err error
 		if in.whole {

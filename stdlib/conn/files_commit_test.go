@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -94,14 +95,34 @@ func (j *outputJob) run() (err error) {
 		if err := s.(exec.Saver).Load(checkpoint.NewReader(j.id, j.state)); err != nil {
 			return err
 		}
-		j.unsure = nil // Load has flushed what it needs
-		if err := s.(exec.Committer).Commit(j.id, true); err != nil {
-			return err
+		if j.unsure != nil { // it is made durable before its outputs change
+			for _, x := range j.unsure.sealed {
+				if err := checkpoint.KeepOutput(j.fs, "")(x); err != nil {
+					return err
+				}
+			}
+			j.unsure = nil
 		}
 		from = j.at
-		j.see(from)
 	}
+	goOn := func() error {
+		if j.state == nil {
+			return nil
+		}
+		err := s.(exec.Committer).Commit(j.id, true)
+		if err == nil {
+			j.see(j.at)
+		}
+		return err
+	}
+	late := from + j.rnd.IntN(3) // while rows are written already
 	for i := from; i <= len(j.batch); i++ {
+		if i >= late || i == len(j.batch) || slices.Contains(j.save, i) && i > from {
+			if err := goOn(); err != nil {
+				return err
+			}
+			goOn = func() error { return nil }
+		}
 		for _, at := range j.save {
 			if at == i && at > from {
 				if err := j.checkpoint(s, i); err != nil {
@@ -543,6 +564,7 @@ func TestOutputLongerThanItsCheckpoint(t *testing.T) {
 	s, _, err = openPut(env, map[string]any{"path": "out.csv"})
 	require.NoError(t, err)
 	require.NoError(t, s.(exec.Saver).Load(checkpoint.NewReader(1, j.state)))
+	require.NoError(t, s.(exec.Committer).Commit(1, true))
 	now, err := env.FS.Stat("out.csv")
 	require.NoError(t, err)
 	require.Equal(t, whole.Size(), now.Size())

@@ -165,8 +165,8 @@ func (s *fileSink) partition(part string) (*outFile, error) {
 	return o, nil
 }
 
-// clearFolder removes the partition files of an earlier run that this one did not write.
-func (s *fileSink) clearFolder(dir string, parts []string) error {
+// clearFolder removes the partition files of an earlier run: those that are not ours.
+func (s *fileSink) clearFolder(dir string, parts []string, ours map[string]bool) error {
 	entries, err := s.env.FS.ReadDir(dir)
 	if err != nil {
 		return outputError(dir, err)
@@ -175,20 +175,15 @@ func (s *fileSink) clearFolder(dir string, parts []string) error {
 		name := filepath.Join(dir, e.Name())
 		switch {
 		case len(parts) > 0 && e.IsDir() && strings.HasPrefix(e.Name(), escapePart(parts[0])+"="):
-			if err := s.clearFolder(name, parts[1:]); err != nil {
+			if err := s.clearFolder(name, parts[1:], ours); err != nil {
 				return err
 			}
 			s.env.FS.Remove(name) // if it is empty now
-		case len(parts) == 0 && e.Name() == "part-0"+s.ext && !s.wrote(name):
+		case len(parts) == 0 && e.Name() == "part-0"+s.ext && !ours[name]:
 			if err := s.env.FS.Remove(name); err != nil {
 				return outputError(name, fmt.Errorf("it is of an earlier run: %w", err))
 			}
 		}
 	}
 	return nil
-}
-
-func (s *fileSink) wrote(name string) bool {
-	rel, err := filepath.Rel(s.path, filepath.Dir(name))
-	return err == nil && s.files[filepath.ToSlash(rel)] != nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
@@ -29,7 +30,8 @@ type savedOutput struct {
 	list   []*interval
 }
 
-// otherFile is a partition file that was there before the first checkpoint of a run that appends.
+// otherFile is a file with its size; one of savedOutput.others is a partition file that was there before the first checkpoint
+// of a run that appends.
 type otherFile struct {
 	name string
 	size int64
@@ -177,7 +179,8 @@ func (s *fileSink) savePassing(o *outFile, w *checkpoint.Writer) error {
 	return nil
 }
 
-// Load makes the outputs what they were at a checkpoint, but for what its Commit adds.
+// Load takes back what was saved. The outputs change at the next Commit only: until then it may not be durable that there is
+// such a checkpoint.
 func (s *fileSink) Load(r *checkpoint.Reader) error {
 	v, _, err := loadOutput(r)
 	if err != nil {
@@ -203,38 +206,29 @@ func (s *fileSink) Load(r *checkpoint.Reader) error {
 			s.discard(o.temp)
 		}
 	}
-	if err := v.cut(s); err != nil {
+	if err := v.complete(s); err != nil {
 		return err
+	}
+	s.loaded = []otherFile{}
+	for _, o := range v.files {
+		s.loaded = append(s.loaded, otherFile{o.name, o.size})
 	}
 	s.stage, s.swept = &stage{s: s}, true
 	s.files, s.order, s.sealed, s.others = map[string]*outFile{}, v.files, v.list, v.others
 	for _, o := range v.files {
 		s.files[o.key] = o
 	}
-	var needed []string
 	for _, in := range v.list {
 		if in.file != "" && s.there(in.file) {
-			// The checkpoint may be one that was being published when the process ended: it was found whole, but that it is
-			// durable nobody knows.
-			if err := s.flushFile(in); err != nil {
-				return err
-			}
-			needed = append(needed, in.file)
 			inUse.Store(in.file, true)
 			s.temps = append(s.temps, in.file)
-		}
-	}
-	s.sweep(s.stageName(), needed...)
-	for _, o := range s.order {
-		if s.parts != nil {
-			s.sweep(o.name, needed...)
 		}
 	}
 	return nil
 }
 
-// cut takes off the outputs what was written after the checkpoint. One that is too short has lost something.
-func (v *savedOutput) cut(s *fileSink) error {
+// complete checks that the outputs have lost nothing.
+func (v *savedOutput) complete(s *fileSink) error {
 	base := map[*outFile]int64{} // what must be there
 	for _, o := range v.files {
 		base[o] = o.size
@@ -247,20 +241,51 @@ func (v *savedOutput) cut(s *fileSink) error {
 		}
 	}
 	for _, o := range v.files {
-		size := int64(0)
-		info, err := s.env.FS.Stat(o.name)
-		if err == nil {
-			size = info.Size()
-		}
-		switch {
-		case size < base[o]:
+		if size := s.sizeOf(o.name); size < base[o] {
 			return &OutputError{o.name, fmt.Errorf("it has %d bytes, %d had been written at the checkpoint; somebody else has changed it. %s", size, base[o], anew)}
-		case size > o.size && !fault.On("no-cut"):
+		}
+	}
+	return nil
+}
+
+// sizeOf returns the size of a file, 0 if there is none.
+func (s *fileSink) sizeOf(name string) int64 {
+	info, err := s.env.FS.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// goOn takes off the outputs what was written after the checkpoint that was loaded, once.
+func (s *fileSink) goOn() error {
+	if s.resumed || s.loaded == nil {
+		return nil
+	}
+	s.mu.Lock()
+	list := slices.Clone(s.sealed)
+	s.mu.Unlock()
+	for _, in := range list { // the checkpoint may be one that was being published when the process ended
+		if in.again && in.file != "" && s.there(in.file) {
+			if err := s.flushFile(in); err != nil {
+				return err
+			}
+		}
+	}
+	for _, o := range s.loaded {
+		if s.sizeOf(o.name) > o.size && !fault.On("no-cut") {
 			if err := s.truncate(o.name, o.size); err != nil {
 				return outputError(o.name, err)
 			}
 		}
 	}
+	s.sweep(s.stageName())
+	if s.parts != nil {
+		for _, o := range s.loaded {
+			s.sweep(o.name)
+		}
+	}
+	s.resumed = true
 	return nil
 }
 

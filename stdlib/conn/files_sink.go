@@ -71,6 +71,8 @@ type fileSink struct {
 	mu      sync.Mutex  // guards the following, done, and changes of files
 	sealed  []*interval // that a checkpoint may need, ascending
 	spares  []spare     // oldest first
+	loaded  []otherFile // the outputs at the checkpoint that the run goes on from; nil: it began afresh
+	resumed bool        // and they are so again
 	cleared bool        // files of an earlier run were removed
 	temps   []string    // names of temporary files
 	broken  error       // of the first flush that failed
@@ -303,7 +305,11 @@ func (s *fileSink) show() error {
 	}
 	s.done, s.held = true, false
 	if s.parts != nil && !s.keep {
-		if err := s.clearFolder(s.path, s.parts); err != nil {
+		ours := map[string]bool{}
+		for _, o := range s.order {
+			ours[o.name] = true
+		}
+		if err := s.clearFolder(s.path, s.parts, ours); err != nil {
 			return err
 		}
 	}
