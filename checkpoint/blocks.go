@@ -90,6 +90,8 @@ func (b *blocks) file(segment uint64) (disk.File, error) {
 func (b *blocks) forget(segment uint64) {
 	b.use.Lock()
 	defer b.use.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if f := b.files[segment]; f != nil {
 		f.Close()
 		delete(b.files, segment)
@@ -100,6 +102,8 @@ func (b *blocks) forget(segment uint64) {
 func (b *blocks) close() {
 	b.use.Lock()
 	defer b.use.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, f := range b.files {
 		f.Close()
 	}
