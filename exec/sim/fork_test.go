@@ -99,8 +99,11 @@ func (w *world) writtenAt(id checkpoint.ID) (had map[string]string, err error) {
 	at := *w.clock
 	c.clock = &at
 	c.begun = func() { had, err = c.files(content) }
-	if _, e := c.run(life{seed: uint64(id), width: 1, mode: "auto", interval: 1_000_000, rows: 10, from: fmt.Sprint(uint64(id)), crash: 2}); e != nil {
+	if _, e := c.run(life{seed: uint64(id), width: 1, mode: "auto", interval: 1_000_000, rows: 10, from: fmt.Sprint(uint64(id)), crash: 300}); e != nil {
 		return nil, fmt.Errorf("going back to checkpoint %d: %w", id, e)
+	}
+	if had == nil && err == nil {
+		err = fmt.Errorf("going back to checkpoint %d: its outputs were not committed", id)
 	}
 	return had, err
 }

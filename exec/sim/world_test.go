@@ -42,7 +42,7 @@ type world struct {
 	visible  map[checkpoint.ID]map[string]string // what can be seen of the outputs once a checkpoint is committed
 	drained  checkpoint.ID                       // those up to it are of a run whose input was ended early
 	before   checkpoint.ID                       // those up to it are of before a fresh start
-	begun    func()                              // called when a run has been restored; nil: nobody
+	begun    func()                              // called when the outputs are those of the checkpoint that a run goes on from; nil: nobody
 	forks    []*fork                             // that have been begun and not come to their ends
 	origin   string                              // PATH#ID of the checkpoint that it is a fork from; "": it is none
 }
@@ -314,12 +314,12 @@ func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *b
 		Each: func(r *exec.Run) {
 			if n++; n == 1 {
 				*tasks = len(r.Actors()) - 2
-				if w.begun != nil && env.Watch != nil {
-					w.begun()
-				}
 			}
 			if resuming && !b.restoring && env.Watch != nil {
 				resuming = false
+				if w.begun != nil {
+					w.begun()
+				}
 				if err := w.seen(launched.Setup.From.Manifest.ID); err != nil {
 					b.fail("I7: %w", err)
 				}

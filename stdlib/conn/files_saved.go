@@ -263,7 +263,7 @@ func (s *fileSink) goOn() error {
 		return nil
 	}
 	s.mu.Lock()
-	list := slices.Clone(s.sealed)
+	list, needed := slices.Clone(s.sealed), slices.Clone(s.temps)
 	s.mu.Unlock()
 	for _, in := range list { // the checkpoint may be one that was being published when the process ended
 		if in.again && in.file != "" && s.there(in.file) {
@@ -279,10 +279,10 @@ func (s *fileSink) goOn() error {
 			}
 		}
 	}
-	s.sweep(s.stageName())
+	s.sweep(s.stageName(), needed...)
 	if s.parts != nil {
 		for _, o := range s.loaded {
-			s.sweep(o.name)
+			s.sweep(o.name, needed...)
 		}
 	}
 	s.resumed = true
