@@ -228,6 +228,15 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	}
 	l.Notes = append(l.Notes, rec.Notes()...)
 	m := rec.Newest
+	if m != nil && o.Fresh && !rec.Info.Foreign { // what adds to an output adds to whole rows
+		_, err := undoOutputs(store, m, lib, env)
+		if err == nil && !rec.Info.Committed {
+			err = completeOutputs(store, m, lib, env)
+		}
+		if err != nil { // perhaps that is why it starts afresh
+			l.Notes = append(l.Notes, err.Error())
+		}
+	}
 	switch {
 	case m == nil:
 	case o.Fresh, o.From == "" && rec.Info.Finished && rec.Info.Committed:

@@ -56,17 +56,13 @@ func prepareRollback(s *checkpoint.Store, m *checkpoint.Manifest, lib *stdlib.Ca
 	if !known {
 		return refused("a fresh start lies between, which has replaced the outputs")
 	}
-	if head := s.Head(); head != 0 { // a run that was killed may have left its last commit to the next one
+	if head := s.Head(); head != 0 {
 		h, err := s.Manifest(head)
 		if err != nil {
 			return err
 		}
-		g, err := savedGraph(h, s.Read, lib, env)
-		if err == nil {
-			err = g.SettleSinks(h, s.Read)
-		}
-		if err != nil {
-			return refused("the outputs of checkpoint %d cannot be completed: %v", head, err)
+		if err := completeOutputs(s, h, lib, env); err != nil {
+			return refused("%v", err)
 		}
 	}
 	g, err := savedGraph(m, s.Read, lib, env)
@@ -75,6 +71,22 @@ func prepareRollback(s *checkpoint.Store, m *checkpoint.Manifest, lib *stdlib.Ca
 	}
 	if err != nil {
 		return refused("%v", err)
+	}
+	return nil
+}
+
+// completeOutputs commits the head, checkpoint m: a run that was killed may have left that to the next one.
+func completeOutputs(s *checkpoint.Store, m *checkpoint.Manifest, lib *stdlib.Catalog, env *exec.Env) error {
+	err := s.Secure()
+	var g *exec.Graph
+	if err == nil {
+		g, err = savedGraph(m, s.Read, lib, env)
+	}
+	if err == nil {
+		err = g.SettleSinks(m, s.Read)
+	}
+	if err != nil {
+		return fmt.Errorf("the outputs of checkpoint %d cannot be completed: %w", m.ID, err)
 	}
 	return nil
 }
