@@ -33,7 +33,7 @@ func TestAggregateRetains(t *testing.T) {
 		case 1:
 			a.args.Emit = types.Emit{Set: true, Changes: true, Every: 3}
 		}
-		// Keys are only comparable where no row is behind its watermark: such a row may find the life it belongs to over.
+		// No row is behind its mark here: those may find the life over that they would belong to, see TestRetainInAnyOrder.
 		a.lag = 1000
 		for i := range a.rows {
 			a.rows[i].mark = types.MinInstant

@@ -4,6 +4,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/state"
+	"github.com/ebb-lang/ebb/lang/types"
 )
 
 func (s *spans) save(w *checkpoint.Writer) {
@@ -138,6 +139,10 @@ func (s *session) Save(w *checkpoint.Writer) error {
 	s.timers.Save(w)
 	saveIDs(w, s.dirty)
 	saveIDs(w, s.gone)
+	if s.retain {
+		w.Int(types.MinInstant) // no event time: earlier versions held no rows
+		s.held.Save(w)
+	}
 	w.Int(s.since)
 	return nil
 }
@@ -149,7 +154,12 @@ func (s *session) Load(r *checkpoint.Reader) error {
 	s.timers.Load(r, s.rows.End())
 	s.dirty = loadIDs(r, s.rows)
 	s.gone = loadIDs(r, s.rows)
-	s.since = r.Int()
+	if s.since = r.Int(); s.since == types.MinInstant && s.retain {
+		if err := s.held.Load(r, s.heldTypes()); err != nil {
+			return err
+		}
+		s.since = r.Int()
+	}
 	return r.Err()
 }
 
@@ -164,6 +174,7 @@ func (s *session) Merge(from exec.Operator, owns func(hash uint64) bool) error {
 	s.dirty = append(s.dirty, renumbered(o.dirty, here)...)
 	s.gone = append(s.gone, renumbered(o.gone, here)...)
 	s.since = min(s.since, o.since)
+	mergeBuffer(&s.held, &o.held, s.in.keys, owns)
 	s.passing.merge(&o.passing)
 	return nil
 }

@@ -11,11 +11,13 @@ import (
 )
 
 // session aggregates in sessions: rows of a key that are at most gap apart. Without a window column it is also what
-// `retain` makes of a plain aggregate: a key lives as long as its rows are not further apart.
+// `retain` makes of a plain aggregate: a key lives as long as its rows are not further apart, and until event time is that far
+// ahead of the last one.
 type session struct {
 	spans
 	passing
 	late   lateness
+	held   state.Buffer // of `retain`: rows behind their mark, in the order of that
 	env    *exec.Env
 	gap    int64
 	retain bool
@@ -57,11 +59,18 @@ func (s *session) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	if s.clock != nil {
 		s.clock.stamp(r)
 	}
-	rows := r.rows
-	if !s.retain {
-		rows = s.onTime(r)
+	if s.retain {
+		s.hold(r)
+	} else {
+		s.onTime(r)
 		s.late.send(r.b, out)
 	}
+	return s.step(r, nil, out)
+}
+
+// step puts rows into their sessions. over, if not nil, is the time of each row before which a session was over for it.
+func (s *session) step(r *rowsIn, over []int64, out *exec.Out) error {
+	rows := r.rows
 	if len(rows) == 0 {
 		return nil
 	}
@@ -74,7 +83,11 @@ func (s *session) Process(_ int, b *vec.Batch, out *exec.Out) error {
 		s.ids = s.ids[:0]
 	}
 	for i, row := range rows {
-		s.ids = append(s.ids, s.place(s.heads[i], r.time[row], s.horizon(r, row), flush))
+		horizon := int64(types.MinInstant)
+		if over != nil {
+			horizon = over[row]
+		}
+		s.ids = append(s.ids, s.place(s.heads[i], r.time[row], horizon, flush))
 		s.since = min(s.since, r.time[row])
 	}
 	flush()
@@ -84,36 +97,71 @@ func (s *session) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	return nil
 }
 
-// onTime takes late rows aside: what is left is r itself with fewer rows.
-func (s *session) onTime(r *rowsIn) []uint32 {
-	if r.mark == nil && s.w == types.MinInstant {
-		return r.rows
+// hold takes rows that are behind their mark aside. Whether the life of their key was over when they were read depends on all
+// rows that were read before them, and those may still come: they are taken in the order of their marks, once event time has
+// passed these. Rows that are not behind cannot find a life over that they reach, whatever comes before them.
+func (s *session) hold(r *rowsIn) {
+	if r.mark == nil {
+		return
 	}
+	var late []uint32
+	s.keep(r, func(row uint32) bool {
+		if r.time[row] >= r.mark[row] {
+			return true
+		}
+		late = append(late, row)
+		return false
+	})
+	if len(late) > 0 {
+		cols := append(append(slices.Clone(r.keys), r.args...), &vec.Column{Type: types.T(types.Time), Ints: r.time})
+		s.held.Add(&vec.Batch{N: r.n, Sel: late, Cols: cols, Time: r.mark, Pos: r.pos})
+	}
+}
+
+// heldTypes returns the types of the columns of rows that are held.
+func (s *session) heldTypes() []types.Type {
+	return append(slices.Clone(s.in.types), types.T(types.Time))
+}
+
+// release takes a piece of the rows whose marks event time has passed, and reports whether there were some.
+func (s *session) release(out *exec.Out) (bool, error) {
+	b := s.held.Take(s.w)
+	if b == nil {
+		return false, nil
+	}
+	r, last := &s.in.rows, len(b.Cols)-1
+	*r = rowsIn{b: b, n: b.N, rows: s.in.identity(b.N), keys: b.Cols[:s.in.keys], args: b.Cols[s.in.keys:last], time: b.Cols[last].Ints, pos: b.Pos}
+	s.in.hash(r)
+	return true, s.step(r, b.Time, out)
+}
+
+// keep leaves only some of the rows.
+func (s *session) keep(r *rowsIn, wanted func(row uint32) bool) {
 	kept, hashes := make([]uint32, 0, len(r.rows)), r.hashes[:0]
 	for i, row := range r.rows {
+		if wanted(row) {
+			kept, hashes = append(kept, row), append(hashes, r.hashes[i])
+		}
+	}
+	r.rows, r.hashes = kept, hashes
+}
+
+// onTime takes late rows aside.
+func (s *session) onTime(r *rowsIn) {
+	if r.mark == nil && s.w == types.MinInstant {
+		return
+	}
+	s.keep(r, func(row uint32) bool {
 		closed := s.w
 		if r.mark != nil {
 			closed = max(closed, r.mark[row])
 		}
-		if r.time[row] < satSub(closed, s.allow) {
-			s.late.add(row)
-			continue
+		if r.time[row] >= satSub(closed, s.allow) {
+			return true
 		}
-		kept, hashes = append(kept, row), append(hashes, r.hashes[i])
-	}
-	r.rows, r.hashes = kept, hashes
-	return kept
-}
-
-// horizon returns the time before which a key's life had ended when the row was read.
-func (s *session) horizon(r *rowsIn, row uint32) int64 {
-	if !s.retain {
-		return types.MinInstant
-	}
-	if r.mark != nil {
-		return max(s.w, r.mark[row])
-	}
-	return s.w
+		s.late.add(row)
+		return false
+	})
 }
 
 // place returns the session of the key that a row at t belongs to: one that it reaches, all that it reaches made one,
@@ -219,6 +267,9 @@ func (s *session) due() bool {
 
 // Drain gives out a piece of what has ended.
 func (s *session) Drain(out *exec.Out) (bool, error) {
+	if some, err := s.release(out); some || err != nil {
+		return some, err
+	}
 	for len(s.ready) < vec.MaxRows && s.due() {
 	}
 	if !s.updating {
