@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,9 +37,10 @@ func TestFreshBehindWholeRows(t *testing.T) {
 			}
 			return errors.Join(sim.Run(l.Graph, env, l.Setup, sim.Options{Seed: 3, Clock: s.clock}), l.Close())
 		}
-		left := n
+		var left atomic.Int64 // some files are written at the same time
+		left.Store(int64(n))
 		s.fs.Before = func(string, string) error {
-			if left--; left <= 0 {
+			if left.Add(-1) <= 0 {
 				return killed
 			}
 			return nil
