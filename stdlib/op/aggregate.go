@@ -115,6 +115,7 @@ func aggregateMisuse(in, out types.Stream, a *types.StageArgs) error {
 func aggregateTraits(in []types.Stream, a *types.StageArgs) spec.Traits {
 	w := a.Window
 	t := spec.Traits{Spread: spec.ByKey, Keys: a.By, Bound: "keys", Mark: in[0].Time && (w != nil || a.Retain.For > 0)}
+	t.Pos = a.Retain.For > 0 // rows behind their mark are taken in the order in which they were read
 	t.Copies = (w == nil || w.Kind != types.CountWindow && w.Kind != types.Session) && a.Retain.For == 0 && a.Late.Target == "" && !in[0].Updating
 	if len(a.By) == 0 {
 		t.Spread, t.Bound = spec.Once, "one group"
