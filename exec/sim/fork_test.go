@@ -1,7 +1,9 @@
 package sim_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -113,6 +115,11 @@ func (w *world) writtenAt(id checkpoint.ID) (had map[string]string, err error) {
 func (w *world) forksGoOn(z size, all bool) error {
 	forks := w.forks
 	w.forks = nil
+	if all && len(forks) > 0 { // a fork may lose the power, and what is written before the first checkpoint of a run is nowhere promised to be durable
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
 	for _, f := range forks {
 		if !all && f.rng.IntN(2) == 0 {
 			w.forks = append(w.forks, f)
@@ -137,6 +144,24 @@ func (w *world) forksGoOn(z size, all bool) error {
 		}
 	}
 	return nil
+}
+
+// flush makes durable what the job has written.
+func (w *world) flush() error {
+	_, err := w.files(func(_ io.Reader, name string) (string, error) {
+		f, err := w.fs.Edit(name)
+		if err == nil {
+			err = errors.Join(f.Sync(), f.Close())
+		}
+		for err == nil {
+			name = filepath.Dir(name)
+			if err = w.fs.SyncDir(name); name == w.out {
+				break
+			}
+		}
+		return "", err
+	})
+	return err
 }
 
 // starts reports whether the folder of the job is there; that of a fork may have been lost with the power.
