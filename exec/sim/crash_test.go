@@ -28,7 +28,7 @@ var (
 	hidden  = flag.Int("hidden", 3, "one life of so many holds outputs back in hidden files; 0: none")
 	begin   = flag.Uint64("first", 0, "the first seed")
 	watched = flag.String("watch", "", "print what happens to files of such names")
-	every   = flag.Bool("every", false, "crash before every operation, not before each sixth one")
+	every   = flag.Bool("every", false, "crash before every operation, not before some")
 	soak    = flag.Bool("soak", false, "go on for ever")
 )
 

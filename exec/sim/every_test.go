@@ -35,7 +35,7 @@ func TestEveryOperation(t *testing.T) {
 			}
 			ends := 0
 			for k := 1; ; k++ {
-				if !*every && k%6 > 0 {
+				if k%apart(6) > 0 {
 					continue
 				}
 				over := false
@@ -147,7 +147,7 @@ func TestEveryOperationOfAFork(t *testing.T) {
 	}
 	start := w.fs
 	for k := 1; ; k++ {
-		if !*every && k%3 > 0 {
+		if k%apart(3) > 0 {
 			continue
 		}
 		for loss := range 3 { // killed; twice the power fails
@@ -184,4 +184,15 @@ func TestEveryOperationOfAFork(t *testing.T) {
 			}
 		}
 	}
+}
+
+// apart returns how far apart the operations are before which a test crashes that looks at each so-manieth.
+func apart(usual int) int {
+	switch {
+	case *every:
+		return 1
+	case testing.Short(): // under the race detector
+		return 5 * usual
+	}
+	return usual
 }
