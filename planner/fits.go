@@ -30,9 +30,7 @@ func (f *Fits) Unfit() (out []exec.Fit) {
 func (c *Compiled) Fits(m *checkpoint.Manifest, lib *stdlib.Catalog, env *exec.Env, o Launch) (*Fits, error) {
 	own := *c
 	look := env.ReadOnly()
-	if m.Width > 1 || m.Spread {
-		own.spreadOut(lib, look)
-	}
+	own.spreadOut(m, lib, look)
 	_, _, other := checkpoint.CutPath(o.From)
 	x := &exec.Restore{Manifest: m, Drop: o.drop(), NewOutputs: other}
 	if err := unknownDrop(x); err != nil {

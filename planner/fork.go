@@ -70,9 +70,7 @@ func (l *Launched) fork(dir, id string, lib *stdlib.Catalog, env *exec.Env, so c
 	}
 	own := *l.script.Compiled
 	look := env.ReadOnly()
-	if m.Width > 1 || m.Spread {
-		own.spreadOut(lib, look)
-	}
+	own.spreadOut(m, lib, look)
 	x := &exec.Restore{Manifest: m, Drop: l.o.drop(), NewOutputs: true}
 	if err := unknownDrop(x); err != nil {
 		return "", err

@@ -255,9 +255,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 // goOn makes the run one that goes on from a checkpoint.
 func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.Env) {
 	l.From, l.Info = m, info
-	if m.Width > 1 || m.Spread {
-		l.script.spreadOut(l.lib, env)
-	}
+	l.script.spreadOut(m, l.lib, env)
 	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Secure: l.Store().Secure, Drop: l.o.drop(), NewOutputs: info.Foreign}
 }
 
@@ -309,9 +307,9 @@ func (l *Launched) find(env *exec.Env, text string) (checkpoint.ID, error) {
 	return i.ID, nil
 }
 
-// spreadOut makes the tasks of a wider run also at parallelism 1.
-func (c *Compiled) spreadOut(lib *stdlib.Catalog, env *exec.Env) {
-	if c.Options.Parallelism == 1 && !c.Options.Spread {
+// spreadOut makes the tasks of a wider run also at parallelism 1, if the checkpoint that a run goes on from is of one.
+func (c *Compiled) spreadOut(m *checkpoint.Manifest, lib *stdlib.Catalog, env *exec.Env) {
+	if (m.Width > 1 || m.Spread) && c.Options.Parallelism == 1 && !c.Options.Spread {
 		c.Options.Spread = true
 		c.Physical = Parallelise(c.Physical.Logical, 1, true, partialOf(lib, env))
 	}

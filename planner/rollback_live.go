@@ -37,9 +37,7 @@ func (l *Launched) PlanRollback(id checkpoint.ID, env *exec.Env) (*RolledBack, e
 	}
 	look := env.ReadOnly()
 	c := *l.script.Compiled
-	if m.Width > 1 || m.Spread {
-		c.spreadOut(l.lib, look)
-	}
+	c.spreadOut(m, l.lib, look)
 	if list := (&exec.Restore{Manifest: m, Drop: l.o.drop(), NewOutputs: foreign}).Misfits(c.Graph(l.lib, look)); len(list) > 0 {
 		what := ""
 		for _, x := range list {

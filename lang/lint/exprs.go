@@ -276,10 +276,10 @@ func (p *Pass) needlessDefault(r *reading) (found []hint) {
 	return found
 }
 
-// overflow finds constants that wrap, products with a constant that leaves little room, and sums of nanoseconds.
 // tooLarge is the first int that there is not.
 var tooLarge = new(big.Int).Lsh(big.NewInt(1), 63)
 
+// overflow finds constants that wrap, products with a constant that leaves little room, and sums of nanoseconds.
 func overflow(r *reading) (found []hint) {
 	inside := map[ast.Node]bool{}
 	r.each(func(n ast.Node) {

@@ -167,14 +167,9 @@ func (e *Expr) Fails() bool {
 
 // Infallible reports whether e gives a value for every row.
 func (e *Expr) Infallible() bool {
-	ok := true
-	e.Walk(func(x *Expr) bool {
-		if x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare) {
-			ok = false
-		}
-		return ok
+	return !e.Any(func(x *Expr) bool {
+		return x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare)
 	})
-	return ok
 }
 
 var infix = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "**": true, "==": true, "!=": true, "<": true, "<=": true,

@@ -95,6 +95,14 @@ func (in *inputs) take(b *vec.Batch, out *exec.Out) (*rowsIn, error) {
 	return r, nil
 }
 
+// kept returns rows that a state.Buffer gives back: their keys, then their arguments. They are good until the next call.
+func (in *inputs) kept(b *vec.Batch) *rowsIn {
+	r := &in.rows
+	*r = rowsIn{b: b, n: b.N, rows: in.identity(b.N), keys: b.Cols[:in.keys], args: b.Cols[in.keys:], time: b.Time, pos: b.Pos}
+	in.hash(r)
+	return r
+}
+
 func (in *inputs) hash(r *rowsIn) {
 	if cap(in.hashes) < len(r.rows) {
 		in.hashes = make([]uint64, max(len(r.rows), vec.MaxRows))

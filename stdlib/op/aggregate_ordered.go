@@ -144,10 +144,7 @@ func (s *ordered) Drain(out *exec.Out) (bool, error) {
 		return true, s.drain(end, out)
 	}
 	if b := s.buffer.Take(s.w); b != nil {
-		r := &s.in.rows
-		*r = rowsIn{b: b, n: b.N, rows: s.in.identity(b.N), keys: b.Cols[:s.in.keys], args: b.Cols[s.in.keys:], time: b.Time, pos: b.Pos}
-		s.in.hash(r)
-		s.step(r)
+		s.step(s.in.kept(b))
 		return true, nil
 	}
 	if s.w == types.MaxInstant {

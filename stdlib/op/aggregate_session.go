@@ -129,9 +129,9 @@ func (s *session) release(out *exec.Out) (bool, error) {
 	if b == nil {
 		return false, nil
 	}
-	r, last := &s.in.rows, len(b.Cols)-1
-	*r = rowsIn{b: b, n: b.N, rows: s.in.identity(b.N), keys: b.Cols[:s.in.keys], args: b.Cols[s.in.keys:last], time: b.Cols[last].Ints, pos: b.Pos}
-	s.in.hash(r)
+	r := s.in.kept(b)
+	last := len(r.args) - 1
+	r.args, r.time = r.args[:last], r.args[last].Ints
 	return true, s.step(r, b.Time, out)
 }
 
