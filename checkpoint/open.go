@@ -28,6 +28,7 @@ func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
 	if err := s.lock(); err != nil {
 		return nil, nil, err
 	}
+	s.reached = readReached(fs, dir)
 	r, err := s.recover(0)
 	if _, damaged := errors.AsType[*DamageError](err); damaged {
 		from := o.From

@@ -132,17 +132,23 @@ func (s *state) excess(keep int, pinned []ID) []ID {
 	return out
 }
 
-// list returns all checkpoints, with what depends on the head.
-func (s *state) list() []Info {
-	upto := map[uint64]ID{} // the part of each branch that leads to the head
-	for b, at := s.branch, ID(1<<63); b != 0; {
-		upto[b] = at
+// upto returns the part of each branch that leads to the end of a branch: the last id that may be on it.
+func (s *state) upto(branch uint64) map[uint64]ID {
+	out := map[uint64]ID{}
+	for b, at := branch, ID(1<<63); b != 0; {
+		out[b] = at
 		r := s.branches[b]
 		b, at = r.Parent, r.At
-		if _, again := upto[b]; again {
+		if _, again := out[b]; again {
 			break // a damaged record
 		}
 	}
+	return out
+}
+
+// list returns all checkpoints, with what depends on the head.
+func (s *state) list() []Info {
+	upto := s.upto(s.branch)
 	on := map[uint64][]ID{}
 	var out []Info
 	for _, id := range s.ids() {

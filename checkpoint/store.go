@@ -54,22 +54,24 @@ type Store struct {
 	o      Options
 	unlock func() error
 	blocks *blocks
+	noted  disk.File // see NoteReached; nil until then
 
 	// io is held by those who write, flush or change what the store knows; it is taken before mu.
 	io sync.Mutex
 	mu sync.Mutex // guards what follows
 
-	err   error
-	found *found // what Open has read; nil once it is durable and a segment was begun, which is seg
-	st    *state
-	next  ID // the id that is given next
-	seg   *tail
-	ahead *tail           // made ahead of need, with nothing but its header
-	home  uint64          // where the state was read from
-	idle  map[uint64]ID   // segments that nothing needs: unless a checkpoint with a smaller id is still to come
-	cut   map[uint64]bool // branches for which there may be a folder of Aside
-	size  int64           // bytes of the newest checkpoint
-	used  bool            // something was noted that must not be lost
+	err     error
+	reached reached // the last note, of this run or the one before
+	found   *found  // what Open has read; nil once it is durable and a segment was begun, which is seg
+	st      *state
+	next    ID // the id that is given next
+	seg     *tail
+	ahead   *tail           // made ahead of need, with nothing but its header
+	home    uint64          // where the state was read from
+	idle    map[uint64]ID   // segments that nothing needs: unless a checkpoint with a smaller id is still to come
+	cut     map[uint64]bool // branches for which there may be a folder of Aside
+	size    int64           // bytes of the newest checkpoint
+	used    bool            // something was noted that must not be lost
 }
 
 var errClosed = errors.New("checkpoint: the store is closed")
@@ -708,6 +710,9 @@ func (s *Store) release() {
 	s.blocks.close()
 	if s.seg != nil {
 		s.seg.f.Close()
+	}
+	if s.noted != nil {
+		s.noted.Close()
 	}
 	if f, err := s.fs.Edit(filepath.Join(s.dir, lockName)); err == nil {
 		f.Truncate(0)

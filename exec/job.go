@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,8 +39,17 @@ func Start(ctx context.Context, g *Graph, env *Env, o Setup) (*Job, error) {
 			}
 		}()
 	}
+	ended, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		if k := o.Checkpoints; k != nil && k.Reached != nil {
+			tellReached(&env.Stats.RowsIn, ended, k.Reached)
+		}
+	}()
 	go func() {
 		wg.Wait()
+		close(ended)
+		<-told
 		if j.err == nil {
 			j.err = r.err
 		}
@@ -67,6 +77,27 @@ func (j *Job) Wait() error {
 
 // Done is closed when the run has ended and everything is released.
 func (j *Job) Done() <-chan struct{} { return j.gone }
+
+// reachedTime is how often it is told how far a run has read.
+const reachedTime = 200 * time.Millisecond
+
+// tellReached tells how many rows a run has read, until it has ended.
+func tellReached(rows *atomic.Int64, ended <-chan struct{}, tell func(rows int64, over bool)) {
+	tick := time.NewTicker(reachedTime)
+	defer tick.Stop()
+	for told := int64(-1); ; {
+		if n := rows.Load(); n != told {
+			tell(n, false)
+			told = n
+		}
+		select {
+		case <-tick.C:
+		case <-ended:
+			tell(rows.Load(), true)
+			return
+		}
+	}
+}
 
 // turn is how long an actor works before others are let in: one step, as pace has it.
 const turn = stepTime / 2 // nanoseconds

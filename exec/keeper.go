@@ -24,6 +24,8 @@ type Checkpoints struct {
 	// Taken is told of every checkpoint that is published and committed; Aborted of every one that is given up. nil: nobody.
 	Taken   func(*checkpoint.Manifest)
 	Aborted func(id checkpoint.ID, reason string)
+	// Reached is told several times a second how many rows the job has read, and once more when the run is over. nil: nobody.
+	Reached func(rows int64, over bool)
 	// Deltas allows state to be written as what has changed since an earlier checkpoint.
 	Deltas bool
 	// Piece, if not 0, is how many bytes of state are written in a step, instead of what checkpoint.Writer says. Tests make

@@ -173,6 +173,7 @@ type Snapshot struct {
 	nodes []savedNode
 	// flights are what was in flight: of each input, and of the feed of a source.
 	flights []savedFlight
+	read    int64 // rows that its source has emitted in this run
 	pause   int64 // the longest that the task did nothing else for it at a time
 	align   int64 // from the first mark that was reached to the step
 	done    int64 // when it was complete
@@ -235,6 +236,9 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 		t.poll()
 	}
 	x.data = t.data()
+	if t.source != nil {
+		x.read = t.root.gave.Load()
+	}
 	s.stepped(id)
 	if err := x.save(t, parent); err != nil {
 		x.Err = fmt.Errorf("%s: %w", t.name, err)

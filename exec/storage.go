@@ -191,7 +191,9 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 	var flush []func() error
 	chains := map[nodeKey][]checkpoint.Ref{}
 	pause, align, done := int64(0), int64(0), int64(0)
+	m.Stats["rows_in"] = s.run.env.Stats.InBefore.Load()
 	for i, x := range t.snaps {
+		m.Stats["rows_in"] += x.read // what its state knows of: other totals are those of the trigger
 		pause, align = max(pause, x.pause), max(align, x.align)
 		if x.done > done {
 			done = x.done

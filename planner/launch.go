@@ -43,10 +43,11 @@ type Launched struct {
 	Dir   string // of the checkpoints; "" if none are taken
 	Why   string // why none are taken
 	// From is the checkpoint the run goes on from, nil for a fresh start; Notes is what people should know about it.
-	From  *checkpoint.Manifest
-	Info  checkpoint.Info
-	Notes []string
-	Back  *RolledBack // nil: it goes on from the newest
+	From   *checkpoint.Manifest
+	Info   checkpoint.Info
+	Rewind checkpoint.Rewind // what is read again
+	Notes  []string
+	Back   *RolledBack // nil: it goes on from the newest
 
 	script launchedScript
 	lib    *stdlib.Catalog
@@ -177,6 +178,11 @@ func (l *Launched) prepare(env *exec.Env, so checkpoint.Options, first checkpoin
 	job := jobName(c.name)
 	script := checkpoint.Ref{}
 	l.Setup.Checkpoints = &exec.Checkpoints{Policy: l.policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece, Deliver: o.Deliver,
+		Reached: func(rows int64, over bool) {
+			if s := l.Store(); s != nil {
+				s.NoteReached(rows, over)
+			}
+		},
 		Open: func() (*checkpoint.Store, error) {
 			if s := l.Store(); s != nil {
 				return s, nil
@@ -254,7 +260,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 
 // goOn makes the run one that goes on from a checkpoint.
 func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.Env) {
-	l.From, l.Info = m, info
+	l.From, l.Info, l.Rewind = m, info, l.Store().Rewind(m)
 	l.script.spreadOut(m, l.lib, env)
 	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Secure: l.Store().Secure, Drop: l.o.drop(), NewOutputs: info.Foreign}
 }

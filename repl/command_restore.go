@@ -44,6 +44,7 @@ type restoring struct {
 	m      *checkpoint.Manifest
 	fits   *planner.Fits
 	undone []exec.Undone
+	rewind checkpoint.Rewind
 	paused bool
 	// other tells that the checkpoint is that of another job.
 	other bool
@@ -185,7 +186,7 @@ func (r *restoring) look(s *Session) error {
 	if err != nil {
 		return err
 	}
-	r.undone = back.Outputs
+	r.undone, r.rewind = back.Outputs, l.Store().Rewind(r.m)
 	return nil
 }
 
@@ -209,6 +210,9 @@ func (r *restoring) tell(s *Session) error {
 	}
 	fmt.Fprintf(&b, "checkpoint %s%s, taken %s ago after row %s of the input, and the script:\n", checkpoint.Label(r.info.ID, r.info.Name), of,
 		view.Span(time.Since(time.Unix(0, r.m.Durable))), count(r.m.Stats["rows_in"]))
+	if x := r.rewind; x.Rows > 0 {
+		b.WriteString(readAgain(r.m, x.Text(plural(x.Rows, "row"))))
+	}
 	places := map[string]string{}
 	for _, p := range planner.SourcePositions(r.m, r.folder.Read, s.lib) {
 		if p.Err == nil && p.Text != "" {

@@ -80,7 +80,7 @@ func tellPlan(s *Session, j *sessionJob, p *job.Plan) error {
 	fmt.Fprintf(&b, "%s goes %s to checkpoint %s, taken %s ago:\n", j, way, checkpoint.Label(p.To.ID, p.To.Name), view.Span(p.Age))
 	switch {
 	case p.Rows > 0:
-		fmt.Fprintf(&b, "  the input is read again from row %s on: %s\n", count(p.To.Stats["rows_in"]), plural(p.Rows, "row"))
+		b.WriteString(readAgain(p.To, plural(p.Rows, "row")))
 	case p.Rows < 0:
 		fmt.Fprintf(&b, "  %s of the input are passed over, up to row %s\n", plural(-p.Rows, "row"), count(p.To.Stats["rows_in"]))
 	}
@@ -101,6 +101,11 @@ func tellPlan(s *Session, j *sessionJob, p *job.Plan) error {
 		fmt.Fprintf(&b, "  %s: %s\n", o.Output, undone(o))
 	}
 	return s.say("%s", b.String())
+}
+
+// readAgain says what is read a second time by a job that goes on from a checkpoint.
+func readAgain(m *checkpoint.Manifest, rows string) string {
+	return fmt.Sprintf("  the input is read again from row %s on: %s\n", count(m.Stats["rows_in"]), rows)
 }
 
 // undone says what becomes of an output.

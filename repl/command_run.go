@@ -108,8 +108,8 @@ func (j *sessionJob) begins() string {
 		if m.Name != "" {
 			named = " " + m.Name
 		}
-		from = fmt.Sprintf("goes on from checkpoint %d%s, %s old: after row %s of the input, %s in flight put back", m.ID, named,
-			view.Span(time.Since(time.Unix(0, m.Durable))), count(m.Stats["rows_in"]), plural(m.FlightRows, "row"))
+		from = fmt.Sprintf("goes on from checkpoint %d%s, %s old: after row %s of the input%s, %s in flight put back", m.ID, named,
+			view.Span(time.Since(time.Unix(0, m.Durable))), count(m.Stats["rows_in"]), j.Rewind().After(plural(j.Rewind().Rows, "row")), plural(m.FlightRows, "row"))
 	}
 	keeps := "; it takes no checkpoints: " + j.Why()
 	if dir := j.Folder(); dir != "" {

@@ -145,7 +145,7 @@ func TestRun(t *testing.T) {
 	require.Regexp(t, `^job 1 \(repl\) is stopped; the next .run goes on from checkpoint [0-9]+ in .ebb/repl\n$`, b.do(".stop -j 1"))
 	require.Contains(t, b.refused(".stop"), "job 1 (repl) is stopped; .resume goes on")
 	require.Contains(t, b.do(".jobs"), "1  repl: stopped after ")
-	require.Regexp(t, `^job 1 \(repl\) goes on from checkpoint [0-9]+, [0-9.µm]+s old: after row [0-9,]+ of the input, [0-9]+ rows? in flight put back; checkpoints go to .ebb/repl\n$`, b.do(".run"))
+	require.Regexp(t, `^job 1 \(repl\) goes on from checkpoint [0-9]+, [0-9.µm]+s old: after row [0-9,]+ of the input, 0 rows rewound, [0-9]+ rows? in flight put back; checkpoints go to .ebb/repl\n$`, b.do(".run"))
 	b.do(".stop")
 	require.Contains(t, b.do(".run --fresh"), "job 1 (repl) starts from the beginning")
 }

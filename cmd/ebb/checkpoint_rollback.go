@@ -96,8 +96,9 @@ func (r *rollback) report(done *planner.RolledBack) {
 	case head < m.ID:
 		went = fmt.Sprintf("went forward from checkpoint %d to", head)
 	}
-	fmt.Printf("%s %s, taken %s ago: after row %d of the input, %d rows in flight\n",
-		went, checkpoint.Label(m.ID, m.Name), inspect.Span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], m.FlightRows)
+	rewind := r.store.Rewind(m)
+	fmt.Printf("%s %s, taken %s ago: after row %d of the input%s, %d rows in flight\n",
+		went, checkpoint.Label(m.ID, m.Name), inspect.Span(time.Now().UnixNano()-m.Created), m.Stats["rows_in"], rewind.After(fmt.Sprintf("%d rows", rewind.Rows)), m.FlightRows)
 	for _, d := range done.Outputs {
 		var words []string
 		if d.Cut > 0 {

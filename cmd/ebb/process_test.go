@@ -394,3 +394,38 @@ func TestRowsOfTheJob(t *testing.T) {
 		}
 	}
 }
+
+// TestRewound: a run that is killed has noted how far it had read, and the next one says what it reads again.
+func TestRewound(t *testing.T) {
+	dir, rows := "", "a\n"
+	const note = ".ebb/job/REACHED"
+	life := func(upto int, interval string, how os.Signal, ready func(p *process) bool) string {
+		p := prepare(t, "run", "job.ebb", "--checkpoint-interval", interval)
+		if dir == "" {
+			dir = p.dir
+			p.write(t, "job.ebb", `csv("log.csv", follow: true) schema {a: int} |> into csv("copy.csv")`)
+		}
+		p.Dir, p.dir = dir, dir
+		for n := strings.Count(rows, "\n"); n <= upto; n++ {
+			rows += fmt.Sprintf("%d\n", n)
+		}
+		p.write(t, "log.csv", rows)
+		p.begin(t)
+		eventually(t, func() bool { return ready(p) })
+		p.signal(t, how)
+		p.endOrDump(t, time.Minute)
+		return p.err.String()
+	}
+	written := func(p *process) bool { return p.read("copy.csv") == rows }
+	noted := func(n int) func(p *process) bool {
+		return func(p *process) bool {
+			return strings.HasPrefix(p.read(note), fmt.Sprintf(`{"rows":%d,"over":false,`, n))
+		}
+	}
+	life(100, "20ms", os.Interrupt, written)
+	require.Contains(t, life(150, "1h", os.Kill, noted(150)), ": after row 100 of the input, 0 rows rewound, 0 rows in flight put back\n")
+	require.Contains(t, life(170, "1h", os.Kill, noted(170)), ": after row 100 of the input, at least 50 rows rewound, 0 rows in flight put back\n")
+	require.NoError(t, os.Truncate(filepath.Join(dir, note), 20))
+	require.Contains(t, life(200, "20ms", os.Interrupt, written), ": after row 100 of the input, 0 rows in flight put back\n")
+	require.Contains(t, life(200, "1h", os.Kill, noted(200)), ": after row 200 of the input, 0 rows rewound, 0 rows in flight put back\n")
+}

@@ -116,6 +116,6 @@ func tellRestored(l *planner.Launched, env *exec.Env) {
 		return
 	}
 	age := time.Duration(env.Now() - l.From.Durable).Round(time.Second)
-	fmt.Fprintf(os.Stderr, "ebb: goes on from checkpoint %s, %s old: after row %d of the input, %d rows in flight put back\n",
-		checkpoint.Label(l.From.ID, l.Info.Name), age, l.From.Stats["rows_in"], l.Setup.From.Rows())
+	fmt.Fprintf(os.Stderr, "ebb: goes on from checkpoint %s, %s old: after row %d of the input%s, %d rows in flight put back\n",
+		checkpoint.Label(l.From.ID, l.Info.Name), age, l.From.Stats["rows_in"], l.Rewind.After(fmt.Sprintf("%d rows", l.Rewind.Rows)), l.Setup.From.Rows())
 }

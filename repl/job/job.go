@@ -266,6 +266,12 @@ func (j *Job) From() *checkpoint.Manifest {
 	return r.launched.From
 }
 
+// Rewind is what the run reads again that the run before it had read.
+func (j *Job) Rewind() checkpoint.Rewind {
+	r, _ := j.now()
+	return r.launched.Rewind
+}
+
 // Notes is what people should know about how it started.
 func (j *Job) Notes() []string {
 	r, _ := j.now()
