@@ -442,7 +442,7 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 // seen compares what can be seen of the outputs while nothing newer than a checkpoint is committed: always the same, in
 // every run.
 func (w *world) seen(id checkpoint.ID) error {
-	if id == 0 || strings.Contains(w.job.script, "partition_by") { // files of an earlier run stay in the folder until the first rows come
+	if id == 0 {
 		return nil
 	}
 	before := w.fs.Before

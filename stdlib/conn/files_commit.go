@@ -333,8 +333,8 @@ func (s *fileSink) apply(id checkpoint.ID) error {
 			due = append(due, in)
 		}
 	}
-	clear := len(due) > 0 && s.parts != nil && !s.keep && !s.cleared
-	if clear { // files of an earlier run, or of after the checkpoint
+	clear := s.parts != nil && !s.keep && !s.cleared
+	if clear { // files of an earlier run, or of after the checkpoint: also where there are no rows to replace them
 		s.cleared = true
 	}
 	ours := map[string]bool{} // outputs up to the checkpoint; those that the task has begun since are not there yet
@@ -348,7 +348,7 @@ func (s *fileSink) apply(id checkpoint.ID) error {
 	}
 	s.mu.Unlock()
 	if clear {
-		if err := s.clearFolder(s.path, s.parts, ours); err != nil {
+		if err := s.clearFolder(s.path, ours); err != nil {
 			return err
 		}
 	}

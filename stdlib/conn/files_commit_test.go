@@ -627,3 +627,16 @@ func TestOutputsBeginEarly(t *testing.T) {
 	j.saved(s, 3)
 	require.NoError(t, s.Close())
 }
+
+// What an earlier run has written goes with the first checkpoint, although there are no rows to take its place; it has gone
+// for good, and with it nothing that is not of such a run.
+func TestPartitionsOfAnEarlierRun(t *testing.T) {
+	for seed := range uint64(20) {
+		j := newOutputJob(t, outputCases()["parts"], seed)
+		j.batch, j.save = []*vec.Batch{outRows(), outRows()}, []int{1}
+		require.NoError(t, j.run())
+		require.Equal(t, "out/old.csv:\nk,n\nold,1", contents(t, j.fs))
+		j.fs = j.fs.Crash(j.rnd)
+		require.Equal(t, "out/old.csv:\nk,n\nold,1", contents(t, j.fs), "after a loss of power")
+	}
+}

@@ -165,25 +165,42 @@ func (s *fileSink) partition(part string) (*outFile, error) {
 	return o, nil
 }
 
-// clearFolder removes the partition files of an earlier run: those that are not ours.
-func (s *fileSink) clearFolder(dir string, parts []string, ours map[string]bool) error {
+// clearFolder removes the partition files of an earlier run: those that are not ours. That they are gone is durable.
+func (s *fileSink) clearFolder(dir string, ours map[string]bool) error {
+	changed, err := s.clearIn(dir, s.parts, ours)
+	if err == nil && changed {
+		err = outputError(dir, s.syncDir(dir))
+	}
+	return err
+}
+
+// clearIn clears a folder of the named parts. It reports whether a name in it has gone, which is not durable yet.
+func (s *fileSink) clearIn(dir string, parts []string, ours map[string]bool) (changed bool, err error) {
 	entries, err := s.env.FS.ReadDir(dir)
 	if err != nil {
-		return outputError(dir, err)
+		return false, outputError(dir, err)
 	}
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		switch {
 		case len(parts) > 0 && e.IsDir() && strings.HasPrefix(e.Name(), escapePart(parts[0])+"="):
-			if err := s.clearFolder(name, parts[1:], ours); err != nil {
-				return err
+			within, err := s.clearIn(name, parts[1:], ours)
+			switch {
+			case err != nil:
+				return false, err
+			case s.env.FS.Remove(name) == nil: // it is empty now
+				changed = true
+			case within:
+				if err := s.syncDir(name); err != nil {
+					return false, outputError(name, err)
+				}
 			}
-			s.env.FS.Remove(name) // if it is empty now
 		case len(parts) == 0 && e.Name() == "part-0"+s.ext && !ours[name]:
 			if err := s.env.FS.Remove(name); err != nil {
-				return outputError(name, fmt.Errorf("it is of an earlier run: %w", err))
+				return false, outputError(name, fmt.Errorf("it is of an earlier run: %w", err))
 			}
+			changed = true
 		}
 	}
-	return nil
+	return changed, nil
 }

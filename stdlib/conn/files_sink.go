@@ -309,7 +309,7 @@ func (s *fileSink) show() error {
 		for _, o := range s.order {
 			ours[o.name] = true
 		}
-		if err := s.clearFolder(s.path, s.parts, ours); err != nil {
+		if err := s.clearFolder(s.path, ours); err != nil {
 			return err
 		}
 	}
