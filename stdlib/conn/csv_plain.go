@@ -31,15 +31,15 @@ func (d *csvDecoder) plain(text []byte, p int) int {
 // shaped finds how many records, at most most, have the right signs and are no comments. All of them end in \r\n, and cr
 // is 1, or none.
 func (d *csvDecoder) shaped(x *plainRun, most int) (cr int) {
-	b, delim, comment := x.text, d.delim, d.comment
+	b, comment := x.text, d.comment
+	alike := most > 0 && x.have(1, d.ends[:most*x.each])
 	for ; x.rows < most; x.rows++ {
 		at := x.rows * x.each
-		start, end := x.signs[at]+1, x.signs[at+x.each]
-		odd := b[end] ^ '\n'
-		for _, q := range x.signs[at+1 : at+x.each] {
-			odd |= b[q] ^ delim
+		if !alike && !x.have(at+1, d.ends[:x.each]) {
+			break
 		}
-		if odd != 0 || comment != 0 && b[start] == comment {
+		start, end := x.signs[at]+1, x.signs[at+x.each]
+		if comment != 0 && b[start] == comment {
 			break
 		}
 		ends := 0

@@ -19,6 +19,7 @@ type csvDecoder struct {
 	signs signs  // delimiters, quotes and newlines
 	near  places // of signs
 	tries plainTries
+	ends  []byte // what fields of plain records end with, of as many as are tried at most
 
 	room   int // rows there is room for
 	rows   int
@@ -52,6 +53,7 @@ func (l *csvLayout) decoder() decoder {
 	if l.quote == 0 {
 		d.signs.eq[2] = '\n'
 	}
+	d.ends = bytes.Repeat(append(bytes.Repeat([]byte{l.delim}, l.fields-1), '\n'), plainRows)
 	for _, i := range l.wanted {
 		c := l.columns[i]
 		f := newJSONField(c.Name, types.QuoteName(c.Name), c.Type, 0)

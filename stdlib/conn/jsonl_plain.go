@@ -21,13 +21,17 @@ type jsonPattern struct {
 
 // jsonLead is the text from one value up to the next, with the quotes if these are strings.
 type jsonLead struct {
-	jsonGuess
-	sign  int // number of its first sign in the record, from 1
-	at    int // where that is in the text
+	text  [maxLead]byte
+	mask  [maxLead]byte // ones where text is
+	sign  int           // number of its first sign in the record, from 1
+	at    int           // where that is in the text
 	kind  jsonValue
 	field *jsonField // nil if the value is not wanted
 	value between
 }
+
+// maxLead is how long a lead is at most, in bytes.
+const maxLead = 2 * slack
 
 // jsonValue is what stood behind a lead.
 type jsonValue uint8
@@ -59,13 +63,17 @@ func (d *jsonDecoder) learn(text []byte, p int) {
 	lead := func(to int, kind jsonValue, f *jsonField) bool {
 		part := text[from:to]
 		l := jsonLead{sign: sign, at: slices.IndexFunc(part, d.signs.is), kind: kind, field: f}
-		if !l.set(part) || l.at < 0 {
+		if len(part) > maxLead || l.at < 0 {
 			return false
+		}
+		copy(l.text[:], part)
+		for i := range part {
+			l.mask[i] = 0xff
 		}
 		if k := len(x.leads) - 1; k >= 0 {
 			x.leads[k].value.to, x.leads[k].value.end = sign, -l.at
 		}
-		l.value.from, l.value.start = sign, l.len-l.at
+		l.value.from, l.value.start = sign, len(part)-l.at
 		for _, c := range part {
 			if d.signs.is(c) {
 				sign++
@@ -167,33 +175,33 @@ func (d *jsonDecoder) plain(text []byte, p int, out *parts) int {
 
 // shaped looks for the i-th lead in all records; those from the first on that has another one no longer count.
 func (z *jsonPattern) shaped(x *plainRun, i int) {
-	l, b, signs, each := &z.leads[i], x.text[:len(x.text)+slack], x.signs, x.each
-	words, masks, text, off, next := l.words, l.masks, l.text[:l.len], l.at, l.sign
-	// Behind a text it begins with the quote, which is a sign. Else it begins with the record or behind at least one byte.
-	free, before, least, most := false, 0, 1, 1
-	if i > 0 {
-		v := z.leads[i-1].value
-		free, before, least, most = z.leads[i-1].kind == jsonString, v.from, v.start+1, math.MaxInt
-	}
-	for r := range x.rows {
-		at := int(signs[next]) - off
-		if !free {
-			if n := at - int(signs[before]); n < least || n > most {
-				x.rows = r
-				return
-			}
-			before += each
-		}
-		odd := (wordAt(b, at) ^ words[0]) & masks[0]
-		if len(text) > 8 {
-			odd |= (wordAt(b, at+8) ^ words[1]) & masks[1]
-		}
-		if odd != 0 || len(text) > 16 && string(b[at+16:at+len(text)]) != string(text[16:]) {
+	l := &z.leads[i]
+	for r := 0; i == 0 && r < x.rows; r++ {
+		if int(x.signs[r*x.each+l.sign])-l.at != x.start(r) {
 			x.rows = r
-			return
 		}
-		next += each
 	}
+	if x.rows == 0 || l.inAll(x) {
+		return
+	}
+	one, n := plainRun{text: x.text, signs: x.signs, each: x.each, rows: 1}, 0
+	for ; n < x.rows && l.inAll(&one); n++ {
+		one.signs = one.signs[x.each:]
+	}
+	x.rows = n
+}
+
+// inAll reports whether all records have the lead.
+func (l *jsonLead) inAll(x *plainRun) bool {
+	if int(x.signs[l.sign]) < l.at {
+		return false // it would begin before the text
+	}
+	for k := 0; k < maxLead && l.mask[k] != 0; k += slack {
+		if !x.alike(l.sign, l.at-k, (*[slack]byte)(l.text[k:]), (*[slack]byte)(l.mask[k:])) {
+			return false
+		}
+	}
+	return true
 }
 
 // values reads the values behind a lead; records from the first on whose value is not right no longer count.

@@ -45,9 +45,8 @@ func (x *plainRun) texts(to []string, v between) (empty bool) {
 	return empty
 }
 
-// digits reads values of one to sixteen digits, with or without a minus, times unit, as long as there are no others and
-// none is more than most. Leading zeros are others, too, if strict. It returns how many it has read.
-func (x *plainRun) digits(to []int64, from int, v between, unit int64, most uint64, strict bool) int {
+// digitsPortable is digits in Go.
+func (x *plainRun) digitsPortable(to []int64, from int, v between, unit int64, most uint64, strict bool) int {
 	b, signs, each := x.text, x.signs, x.each
 	i, j, start, stop := from*each+v.from, from*each+v.to, v.start, v.end
 	for r := range to {
@@ -89,6 +88,29 @@ func (x *plainRun) digits(to []int64, from int, v between, unit int64, most uint
 		j += each
 	}
 	return len(to)
+}
+
+// alikePortable is alike in Go.
+func (x *plainRun) alikePortable(sign, at int, want, mask *[slack]byte) bool {
+	odd := uint64(0)
+	for k := 0; k < slack && mask[k] != 0; k += 8 {
+		w, m := wordAt(want[:], k), wordAt(mask[:], k)
+		b, next := x.text[:len(x.text)+slack], sign
+		for range x.rows {
+			odd |= (wordAt(b, int(x.signs[next])-at+k) ^ w) & m
+			next += x.each
+		}
+	}
+	return odd == 0
+}
+
+// havePortable is have in Go.
+func (x *plainRun) havePortable(sign int, want []byte) bool {
+	odd := byte(0)
+	for i, p := range x.signs[sign : sign+len(want)] {
+		odd |= x.text[p] ^ want[i]
+	}
+	return odd == 0
 }
 
 // wordAt returns the eight bytes at p of a text with slack.
