@@ -93,6 +93,45 @@ func (x *index) split() {
 // tagOf is the part of a hash that a slot holds.
 func tagOf(hash uint64) uint32 { return uint32(hash >> 32) }
 
+// rowOf returns the row that a slot names.
+func rowOf(slot uint64) uint32 { return uint32(slot) - 1 }
+
+// names reports whether a slot names a row, of a hash with the same tag.
+func names(slot, hash uint64) bool { return uint32(slot>>32) == tagOf(hash) && slot != 0 }
+
+// likeliest reads the slot of each hash that is likeliest to name its row: the first, or the second if that has the tag.
+func (x *index) likeliest(hashes []uint64, to *[lookupRows]uint64) {
+	for i, h := range hashes {
+		slots := x.parts[h>>x.shift].slots
+		mask := uint32(len(slots) - 1)
+		at := tagOf(h) & mask
+		s, second := slots[at], slots[(at+1)&mask]
+		if uint32(second>>32) == tagOf(h) {
+			s = second
+		}
+		to[i&(lookupRows-1)] = s
+	}
+}
+
+// first returns the first row whose hash has the tag of hash, None if there is none, and its slot.
+func (x *index) first(hash uint64) (id, at uint32) {
+	slots := x.parts[hash>>x.shift].slots
+	return x.next(hash, tagOf(hash)&uint32(len(slots)-1)-1)
+}
+
+// next returns the next one behind slot at.
+func (x *index) next(hash uint64, at uint32) (uint32, uint32) {
+	slots := x.parts[hash>>x.shift].slots
+	for mask := uint32(len(slots) - 1); ; {
+		at = (at + 1) & mask
+		if s := slots[at]; s == 0 {
+			return None, at
+		} else if names(s, hash) {
+			return rowOf(s), at
+		}
+	}
+}
+
 // delete removes the slot of a row.
 func (x *index) delete(hash uint64, id uint32) {
 	p := &x.parts[hash>>x.shift]

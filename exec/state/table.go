@@ -18,7 +18,6 @@ type Table struct {
 	rows   *Rows
 	arena  Arena
 	index  index
-	wrong  []uint32 // scratch of lookupHash
 }
 
 // NewTable returns an empty table over keys of the types, with words words a row for the owner.
@@ -59,131 +58,12 @@ func (t *Table) Len() int { return t.rows.Len() }
 // Bytes returns how much memory the table holds.
 func (t *Table) Bytes() int { return t.rows.Bytes() + t.arena.Bytes() + t.index.bytes() }
 
-// Lookup finds the row of the keys at each of the physical rows of keys, whose hashes (vec.Hash over the same columns)
-// are in hashes, and writes its number to ids. A key that is not there gets a new row if insert is set, else None. With
-// insert set the rows are touched (see freeze.go): the owner is going to change its words.
-func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	t.indexed()
-	ids, hashes = ids[:len(rows)], hashes[:len(rows)]
-	switch {
-	case len(rows) == 0:
-	case len(keys) == 0:
-		t.lookupSlow(keys, rows[:1], hashes, ids, insert)
-		for i := range ids {
-			ids[i] = ids[0]
-		}
-	case t.hashAt < 0:
-		t.lookupInt(keys[0], rows, hashes, ids, insert)
-	case len(keys) == 2 && t.keys[0].kind == types.Int && t.keys[1].kind == types.Int && keys[0].Valid == nil && keys[1].Valid == nil:
-		t.lookupTwo(keys[0], keys[1], rows, hashes, ids, insert)
-	case len(keys) == 1 && t.keys[0].kind == types.Int && keys[0].Valid == nil:
-		t.lookupOne(keys[0], rows, hashes, ids, insert)
-	default:
-		for from := 0; from < len(rows); from += lookupRows {
-			to := min(from+lookupRows, len(rows))
-			t.lookupHash(keys, rows[from:to], hashes[from:to], ids[from:to], insert)
-		}
-	}
-	if insert {
-		t.rows.TouchAll(ids)
-	}
-}
-
-func (t *Table) add(h uint64, keys []*vec.Column, r int) uint32 {
-	id := t.rows.Add()
-	w := t.rows.At(id)
-	w[t.hashAt] = h
-	for k := range t.keys {
-		switch {
-		case keys[k].Null(r):
-			if t.nullAt >= 0 {
-				w[t.nullAt+k>>6] |= 1 << (k & 63)
-			}
-		case t.keys[k].kind == types.Float:
-			w[t.keyAt[k]] = floatWord(keys[k].Floats[r])
-		default:
-			t.keys[k].Set(w[t.keyAt[k]:], &t.arena, keys[k], r)
-		}
-	}
-	t.index.insert(h, id)
-	return id
-}
-
 // Hash returns the hash of a row's key.
 func (t *Table) Hash(id uint32) uint64 {
 	if t.hashAt < 0 {
 		return vec.HashInt(int64(*t.rows.Word(id, 0)))
 	}
 	return *t.rows.Word(id, t.hashAt)
-}
-
-// Find looks up the keys that the rows ids of src, a table over the same key types, have, and writes the numbers of
-// their rows here to out. A key that is not there gets a new row if insert is set, else None; then the
-// rows are touched, too.
-func (t *Table) Find(src *Table, ids []uint32, out []uint32, insert bool) {
-	t.indexed()
-	x := &t.index
-next:
-	for i, from := range ids {
-		h := src.Hash(from)
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		sw := src.rows.At(from)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				if id := uint32(s) - 1; t.equalRow(t.rows.At(id), src, sw) {
-					out[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		out[i] = None
-		if insert {
-			id := t.rows.Add()
-			w := t.rows.At(id)
-			copy(w[:t.off], src.rows.At(from)[:t.off])
-			for k := range t.keys {
-				if t.keys[k].Words == 2 {
-					at := t.keyAt[k]
-					t.keys[k].Move(w[at:], &t.arena, w[at:], &src.arena)
-				}
-			}
-			x.insert(h, id)
-			out[i] = id
-		}
-	}
-	if insert {
-		t.rows.TouchAll(out)
-	}
-}
-
-func (t *Table) equalRow(w []uint64, src *Table, sw []uint64) bool {
-	if t.hashAt < 0 {
-		return w[0] == sw[0]
-	}
-	for k := range w[:t.keysFrom()] { // hash and null bits
-		if w[k] != sw[k] {
-			return false
-		}
-	}
-	for k := range t.keys {
-		at := t.keyAt[k]
-		if !t.keys[k].EqualCells(w[at:], &t.arena, sw[at:], &src.arena) {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *Table) keysFrom() int {
-	if len(t.keyAt) == 0 {
-		return t.off
-	}
-	return t.keyAt[0]
 }
 
 // Delete removes a row. Its number may come again.

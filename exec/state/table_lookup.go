@@ -1,229 +1,217 @@
 package state
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
-// The ways to look up the keys of a batch, by their types.
+// Keys are looked up some at a time: their slots are read first, then the rows that these name are compared, so that the
+// processor waits for many of them at once. Only what is not found at the first try is searched for by itself.
 
-// lookupInt is for a key that is one int that cannot be null.
-func (t *Table) lookupInt(key *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	v := key.Ints
-	x := &t.index
-next:
-	for i, r := range rows {
-		h, k := hashes[i], uint64(v[r])
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				if id := uint32(s) - 1; *t.rows.Word(id, 0) == k {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			id := t.rows.Add()
-			*t.rows.Word(id, 0) = k
-			x.insert(h, id)
-			ids[i] = id
-		}
-	}
-}
-
-// lookupOne is for a key that is one int of a nullable type, in a batch without nulls.
-func (t *Table) lookupOne(key *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	v, at0, nulls := key.Ints, t.keyAt[0], t.nullAt
-	x := &t.index
-next:
-	for i, r := range rows {
-		h, k := hashes[i], uint64(v[r])
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				id := uint32(s) - 1
-				if w := t.rows.At(id); w[at0] == k && (nulls < 0 || w[nulls] == 0) {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			id := t.rows.Add()
-			w := t.rows.At(id)
-			w[t.hashAt], w[at0] = h, k
-			x.insert(h, id)
-			ids[i] = id
-		}
-	}
-}
-
-// lookupTwo is for two ints, in a batch without nulls.
-func (t *Table) lookupTwo(key, second *vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	v, u, at0, at1, nulls := key.Ints, second.Ints, t.keyAt[0], t.keyAt[1], t.nullAt
-	x := &t.index
-next:
-	for i, r := range rows {
-		h, k, l := hashes[i], uint64(v[r]), uint64(u[r])
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				id := uint32(s) - 1
-				if w := t.rows.At(id); w[at0] == k && w[at1] == l && (nulls < 0 || w[nulls] == 0) {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			id := t.rows.Add()
-			w := t.rows.At(id)
-			w[t.hashAt], w[at0], w[at1] = h, k, l
-			x.insert(h, id)
-			ids[i] = id
-		}
-	}
-}
-
-// lookupRows is how many rows are looked up before their keys are compared: their words are still in the cache.
+// lookupRows is how many keys are looked up at a time: their rows are still in the cache when the owner comes to them.
 const lookupRows = 256
 
-// lookupHash takes the first row that has the hash of a key for that of the key, then compares column by column, and
-// looks again, with care, for those that are of another key.
-func (t *Table) lookupHash(keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	x := &t.index
-next:
-	for i, r := range rows {
-		h := hashes[i]
-		if i > 0 && h == hashes[i-1] {
-			ids[i] = ids[i-1]
-			continue
+// lookup is the memory of looking up some keys.
+type lookup struct {
+	hashes [lookupRows]uint64
+	slots  [lookupRows]uint64 // the likeliest of each key
+	words  []uint64           // of the keys, as rows hold them
+}
+
+var lookups = sync.Pool{New: func() any { return new(lookup) }}
+
+// Lookup finds the row of the keys at each of the physical rows of keys, whose hashes (vec.Hash over the same columns)
+// are in hashes, and writes its number to ids. A key that is not there gets a new row if insert is set, else None. With
+// insert set the rows are touched (see freeze.go): the owner is going to change its words.
+func (t *Table) Lookup(keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
+	t.indexed()
+	ids, hashes = ids[:len(rows)], hashes[:len(rows)]
+	if len(keys) == 0 && len(rows) > 0 {
+		id := t.find(hashes[0], finder{keys: keys}, insert)
+		for i := range ids {
+			ids[i] = id
 		}
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				if id := uint32(s) - 1; *t.rows.Word(id, t.hashAt) == h {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
-			}
-		}
-		ids[i] = None
-		if insert {
-			ids[i] = t.add(h, keys, int(r))
+		rows = nil
+	}
+	l := lookups.Get().(*lookup)
+	for from := 0; from < len(rows); from += lookupRows {
+		to := min(from+lookupRows, len(rows))
+		switch {
+		case t.hashAt < 0:
+			t.lookupInts(l, keys[0].Ints, rows[from:to], hashes[from:to], ids[from:to], insert)
+		case t.image(l, keys, rows[from:to], hashes[from:to]):
+			t.lookupWords(l, hashes[from:to], ids[from:to], insert)
+		default:
+			t.lookupValues(l, keys, rows[from:to], hashes[from:to], ids[from:to], insert)
 		}
 	}
-	t.wrong = t.wrong[:0]
-	for k := range t.keys {
-		t.compare(k, keys[k], rows, ids)
-	}
-	for _, i := range t.wrong {
-		t.lookupSlow(keys, rows[i:i+1], hashes[i:i+1], ids[i:i+1], insert)
+	lookups.Put(l)
+	if insert {
+		t.rows.TouchAll(ids)
 	}
 }
 
-// compare adds the i for which row ids[i] has another k-th key than row rows[i] of col to t.wrong.
-func (t *Table) compare(k int, col *vec.Column, rows, ids []uint32) {
-	at, wrong := t.keyAt[k], t.wrong
-	nulls, bit := -1, uint64(0) // of the rows
-	if t.nullAt >= 0 {
-		nulls, bit = t.nullAt+k>>6, 1<<(k&63)
-	}
-	c := &t.keys[k]
-	switch {
-	case col.Valid == nil && c.kind == types.Int && c.Type.Kind != types.Null:
-		v := col.Ints
-		for i, id := range ids {
-			if id != None {
-				if w := t.rows.At(id); w[at] != uint64(v[rows[i]]) || nulls >= 0 && w[nulls]&bit != 0 {
-					wrong = append(wrong, uint32(i))
-				}
-			}
+// lookupInts is for a key that is one int that cannot be null.
+func (t *Table) lookupInts(l *lookup, v []int64, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
+	t.index.likeliest(hashes, &l.slots)
+	for i, r := range rows {
+		k := uint64(v[r])
+		if s := l.slots[i&(lookupRows-1)]; names(s, hashes[i]) && *t.rows.Word(rowOf(s), 0) == k {
+			ids[i] = rowOf(s)
+		} else {
+			ids[i] = t.find(hashes[i], finder{words: []uint64{k}}, insert)
 		}
-	case col.Valid == nil && c.kind == types.String:
+	}
+}
+
+// lookupWords is for keys whose words are in l.
+func (t *Table) lookupWords(l *lookup, hashes []uint64, ids []uint32, insert bool) {
+	t.index.likeliest(hashes, &l.slots)
+	for i, h := range hashes {
+		m := l.words[i*t.off : (i+1)*t.off]
+		if s := l.slots[i&(lookupRows-1)]; names(s, h) && equalWords(t.rows.At(rowOf(s)), m) {
+			ids[i] = rowOf(s)
+		} else {
+			ids[i] = t.find(h, finder{words: m}, insert)
+		}
+	}
+}
+
+func equalWords(w, m []uint64) bool {
+	odd := uint64(0)
+	w = w[:len(m)]
+	for k := range m {
+		odd |= w[k] ^ m[k]
+	}
+	return odd == 0
+}
+
+// lookupValues is for all keys.
+func (t *Table) lookupValues(l *lookup, keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
+	t.index.likeliest(hashes, &l.slots)
+	for i, h := range hashes {
+		if s := l.slots[i]; names(s, h) && t.equal(rowOf(s), h, keys, int(rows[i])) {
+			ids[i] = rowOf(s)
+		} else {
+			ids[i] = t.find(h, finder{keys: keys, row: int(rows[i])}, insert)
+		}
+	}
+}
+
+// finder is one key: words, as rows hold them, or values.
+type finder struct {
+	words []uint64
+	keys  []*vec.Column
+	row   int // of keys
+}
+
+// find searches for a key; if it is not there it gets a row, if insert is set, else None.
+func (t *Table) find(h uint64, key finder, insert bool) uint32 {
+	x := &t.index
+	for id, at := x.first(h); id != None; id, at = x.next(h, at) {
+		if key.words != nil && equalWords(t.rows.At(id), key.words) || key.words == nil && t.equal(id, h, key.keys, key.row) {
+			return id
+		}
+	}
+	if !insert {
+		return None
+	}
+	id := t.rows.Add()
+	if w := t.rows.At(id); key.words != nil {
+		copy(w, key.words)
+	} else {
+		t.set(w, h, key.keys, key.row)
+	}
+	x.insert(h, id)
+	return id
+}
+
+// image writes the words of the keys to l; ok is false if some do not fit into words.
+func (t *Table) image(l *lookup, keys []*vec.Column, rows []uint32, hashes []uint64) (ok bool) {
+	n := len(rows) * t.off
+	if len(l.words) < n {
+		l.words = make([]uint64, lookupRows*t.off)
+	}
+	m := l.words[:n]
+	if t.nullAt >= 0 {
+		clear(m)
+	}
+	for i, h := range hashes {
+		m[i*t.off+t.hashAt] = h
+	}
+	for k, c := range keys {
+		if c.Valid == nil && t.keys[k].Type.Kind != types.Null {
+			ok = t.imageAll(m[t.keyAt[k]:], k, c, rows)
+		} else {
+			ok = t.imageSome(m, k, c, rows)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// imageAll writes the words of the k-th key, which is never null; m begins with those of the first row.
+func (t *Table) imageAll(m []uint64, k int, c *vec.Column, rows []uint32) bool {
+	switch t.keys[k].kind {
+	case types.Int:
+		for i, r := range rows {
+			m[i*t.off] = uint64(c.Ints[r])
+		}
+	case types.Float:
+		for i, r := range rows {
+			m[i*t.off] = floatWord(c.Floats[r])
+		}
+	case types.Bool:
+		for i, r := range rows {
+			m[i*t.off] = boolWord(c.Bools[r])
+		}
+	case types.String:
 		last := "" // often the rows of a batch share a text
 		head, tail := textWords(last)
-		for i, id := range ids {
-			if id == None {
-				continue
-			}
-			s := col.Strs[rows[i]]
+		for i, r := range rows {
+			s := c.Strs[r]
 			if len(s) != len(last) || unsafe.StringData(s) != unsafe.StringData(last) {
+				if len(s) > inlineBytes {
+					return false
+				}
 				last = s
 				head, tail = textWords(s)
 			}
-			w := t.rows.At(id)
-			same := w[at] == head && (nulls < 0 || w[nulls]&bit == 0)
-			if len(s) > inlineBytes {
-				same = same && view(t.arena.Get(w[at+1], len(s))) == s
-			} else {
-				same = same && w[at+1] == tail
-			}
-			if !same {
-				wrong = append(wrong, uint32(i))
-			}
+			m[i*t.off], m[i*t.off+1] = head, tail
 		}
 	default:
-		for i, id := range ids {
-			if id != None && !t.equalKey(k, t.rows.At(id), col, int(rows[i])) {
-				wrong = append(wrong, uint32(i))
-			}
-		}
+		return false
 	}
-	t.wrong = wrong
+	return true
 }
 
-// lookupSlow compares whole keys, row by row.
-func (t *Table) lookupSlow(keys []*vec.Column, rows []uint32, hashes []uint64, ids []uint32, insert bool) {
-	x := &t.index
-next:
+// imageSome writes the words of the k-th key where it is not null, and which rows are; m are the words of all keys.
+func (t *Table) imageSome(m []uint64, k int, c *vec.Column, rows []uint32) bool {
+	cell := &t.keys[k]
+	if cell.kind == types.Record {
+		return false
+	}
 	for i, r := range rows {
-		h := hashes[i]
-		slots := x.parts[h>>x.shift].slots
-		mask := uint32(len(slots) - 1)
-		tag := tagOf(h)
-		for at := tag & mask; ; at = (at + 1) & mask {
-			s := slots[at]
-			if uint32(s>>32) == tag && s != 0 {
-				if id := uint32(s) - 1; t.equal(id, h, keys, int(r)) {
-					ids[i] = id
-					continue next
-				}
-			} else if s == 0 {
-				break
+		w := m[i*t.off:]
+		switch {
+		case c.Null(int(r)):
+			if t.nullAt >= 0 {
+				w[t.nullAt+k>>6] |= 1 << (k & 63)
 			}
-		}
-		ids[i] = None
-		if insert {
-			ids[i] = t.add(h, keys, int(r))
+		case cell.kind == types.Float:
+			w[t.keyAt[k]] = floatWord(c.Floats[r])
+		case cell.kind == types.String && len(c.Strs[r]) > inlineBytes:
+			return false
+		default:
+			cell.Set(w[t.keyAt[k]:], nil, c, int(r))
 		}
 	}
+	return true
 }
 
 // equal reports whether the row has the key at row r of keys.
@@ -247,4 +235,95 @@ func (t *Table) equalKey(k int, w []uint64, col *vec.Column, r int) bool {
 		return false
 	}
 	return null || t.keys[k].Equal(w[t.keyAt[k]:], &t.arena, col, r)
+}
+
+// set writes the key at row r of keys to a new row.
+func (t *Table) set(w []uint64, h uint64, keys []*vec.Column, r int) {
+	w[t.hashAt] = h
+	for k := range t.keys {
+		switch {
+		case keys[k].Null(r):
+			if t.nullAt >= 0 {
+				w[t.nullAt+k>>6] |= 1 << (k & 63)
+			}
+		case t.keys[k].kind == types.Float:
+			w[t.keyAt[k]] = floatWord(keys[k].Floats[r])
+		default:
+			t.keys[k].Set(w[t.keyAt[k]:], &t.arena, keys[k], r)
+		}
+	}
+}
+
+// Find looks up the keys that the rows ids of src, a table over the same key types, have, and writes the numbers of
+// their rows here to out. A key that is not there gets a new row if insert is set, else None; then the
+// rows are touched, too.
+func (t *Table) Find(src *Table, ids []uint32, out []uint32, insert bool) {
+	t.indexed()
+	l := lookups.Get().(*lookup)
+	for from := 0; from < len(ids); from += lookupRows {
+		part := ids[from:min(from+lookupRows, len(ids))]
+		for i, id := range part {
+			l.hashes[i] = src.Hash(id)
+		}
+		t.index.likeliest(l.hashes[:len(part)], &l.slots)
+		for i, id := range part {
+			sw := src.rows.At(id)
+			if s := l.slots[i]; names(s, l.hashes[i]) && t.equalRow(t.rows.At(rowOf(s)), src, sw) {
+				out[from+i] = rowOf(s)
+			} else {
+				out[from+i] = t.findRow(src, sw, l.hashes[i], insert)
+			}
+		}
+	}
+	lookups.Put(l)
+	if insert {
+		t.rows.TouchAll(out)
+	}
+}
+
+// findRow is find for the key of a row of src whose words are sw.
+func (t *Table) findRow(src *Table, sw []uint64, h uint64, insert bool) uint32 {
+	x := &t.index
+	for id, at := x.first(h); id != None; id, at = x.next(h, at) {
+		if t.equalRow(t.rows.At(id), src, sw) {
+			return id
+		}
+	}
+	if !insert {
+		return None
+	}
+	id := t.rows.Add()
+	w := t.rows.At(id)
+	copy(w[:t.off], sw[:t.off])
+	for k := range t.keys {
+		if t.keys[k].Words == 2 {
+			at := t.keyAt[k]
+			t.keys[k].Move(w[at:], &t.arena, w[at:], &src.arena)
+		}
+	}
+	x.insert(h, id)
+	return id
+}
+
+func (t *Table) equalRow(w []uint64, src *Table, sw []uint64) bool {
+	if t.hashAt < 0 {
+		return w[0] == sw[0]
+	}
+	if !equalWords(w, sw[:t.keysFrom()]) { // hash and null bits
+		return false
+	}
+	for k := range t.keys {
+		at := t.keyAt[k]
+		if !t.keys[k].EqualCells(w[at:], &t.arena, sw[at:], &src.arena) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Table) keysFrom() int {
+	if len(t.keyAt) == 0 {
+		return t.off
+	}
+	return t.keyAt[0]
 }

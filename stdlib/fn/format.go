@@ -1,7 +1,6 @@
 package fn
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -38,17 +37,19 @@ func formatKernel(c *eval.Call) {
 		c.Memo = f
 	}
 	b := make([]byte, 0, f.size)
-	last, text := int64(math.MinInt64), ""
+	from, width, text := int64(0), uint64(0), "" // times in [from, from+width) are written as text
 	each(c, func(i int) {
-		if l := layouts.at(i); l != f.text || f.parts == nil && !f.slow {
-			*f = newLayout(strings.Clone(l))
-			last = math.MinInt64
+		if layouts.mask != 0 || width == 0 {
+			if l := layouts.at(i); l != f.text || f.parts == nil && !f.slow {
+				*f = newLayout(strings.Clone(l))
+				width = 0
+			}
 		}
 		t := in[i]
-		if unit := types.FloorDiv(t, f.unit); unit != last || last == math.MinInt64 {
+		if uint64(t-from) >= width {
 			start := len(b)
 			b = f.append(b, t)
-			last, text = unit, view(b[start:])
+			from, width, text = t-types.FloorMod(t, f.unit), uint64(f.unit), view(b[start:])
 		}
 		out[i] = text // times that a layout does not tell apart share their text
 	})
