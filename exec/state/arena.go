@@ -46,7 +46,7 @@ func (a *Arena) Put(p []byte) uint64 {
 // zeros keeps n zero bytes, aligned for words.
 func (a *Arena) zeros(n int) uint64 {
 	if _, size := class(n); size > chunkBytes {
-		return a.large(make([]byte, n))
+		return a.large(fresh[byte](n))
 	}
 	ref := a.take(n)
 	clear(a.piece(ref, n))

@@ -61,7 +61,7 @@ func (p *part) put(tag, id uint32) {
 
 func (p *part) grow() {
 	old := p.slots
-	p.slots, p.n = make([]uint64, 2*len(old)), 0
+	p.slots, p.n = fresh[uint64](2*len(old)), 0
 	for _, s := range old {
 		if s != 0 {
 			p.put(uint32(s>>32), uint32(s)-1)
@@ -72,7 +72,7 @@ func (p *part) grow() {
 // split gives each key group its own part. They begin in one piece of memory, each a quarter full.
 func (x *index) split() {
 	const size = 4 * splitRows / Groups
-	old, all := x.parts[0].slots, make([]uint64, Groups*size)
+	old, all := x.parts[0].slots, fresh[uint64](Groups*size)
 	x.parts, x.shift = make([]part, Groups), 64-groupBits
 	for i := range x.parts {
 		x.parts[i].slots = all[i*size : (i+1)*size]
