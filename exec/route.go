@@ -101,7 +101,11 @@ func (w *writer) hash(b *vec.Batch) {
 		w.rowsOf[o] = append(w.rowsOf[o], uint32(b.Row(i)))
 	}
 	for i, rows := range w.rowsOf {
-		if len(rows) > 0 {
+		switch {
+		case len(rows) == 0:
+		case len(rows) == n:
+			w.chans[i].Push(w.item(b.Dense()))
+		default:
 			w.chans[i].Push(w.item(b.Gather(rows)))
 		}
 	}

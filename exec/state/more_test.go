@@ -97,7 +97,9 @@ func TestSetsAgainstMap(t *testing.T) {
 				for i := range deltas {
 					deltas[i] = rapid.Int64Range(-3, 3).Draw(t, "count")
 				}
-				s.AddCounts(own, 1, owners, b.N, identity(b.N), b.Cols, deltas)
+				for i, o := range owners {
+					s.AddList(own.At(o)[1:], b.Cols[0], deltas, i, i+1)
+				}
 			case counted && rapid.Bool().Draw(t, "cut"):
 				for i := range deltas {
 					deltas[i] = -1
@@ -161,6 +163,38 @@ func TestSetsAgainstMap(t *testing.T) {
 				require.Equal(t, len(all), s.dict.Len())
 			}
 		}
+		// Lists take the sets elsewhere, to sets that have something already.
+		values, offs := s.Lists(4, func(i int) []uint64 { return own.At(uint32(i))[1:] })
+		there, rows := NewSets(ts, counted), NewRows(SetWords)
+		union := map[string]int64{}
+		o := rows.At(rows.Add())
+		for i, w := range want {
+			var counts []int64
+			if counted {
+				counts = make([]int64, offs[i], offs[4])
+				counts = s.Counts(own.At(uint32(i))[1:], counts)
+			}
+			there.AddList(o, values, counts, int(offs[i]), int(offs[i+1]))
+			for k, n := range w {
+				switch {
+				case !counted:
+					union[k] = 1
+				case union[k]+n == 0:
+					delete(union, k)
+				default:
+					union[k] += n
+				}
+			}
+		}
+		got := map[string]int64{}
+		entries := there.Entries(o, nil)
+		for i, c := range append(there.Counts(o, nil), make([]int64, len(entries))...)[:len(entries)] {
+			if !counted {
+				c = 1
+			}
+			got[text(there.Values(entries)[0].Value(i))] = c
+		}
+		require.Equal(t, union, got)
 	})
 }
 

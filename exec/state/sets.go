@@ -2,6 +2,8 @@ package state
 
 import (
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -29,7 +31,7 @@ type Sets struct {
 	arena Arena      // slots
 
 	words, hashes []uint64 // scratch
-	ids           []uint32
+	ids, rows     []uint32
 	loose         bool // the dictionary may have values that no set has
 }
 
@@ -58,15 +60,6 @@ func (s *Sets) Add(own *Rows, off int, owners []uint32, n int, rows []uint32, co
 		} else {
 			s.insert(o, words[from:to])
 		}
-	})
-	s.tidy(words)
-}
-
-// AddCounts is Add where the i-th value counts counts[i] times. The sets are counted.
-func (s *Sets) AddCounts(own *Rows, off int, owners []uint32, n int, rows []uint32, cols []*vec.Column, counts []int64) {
-	words := s.wordsOf(n, rows, cols)
-	eachRun(owners, func(id uint32, from, to int) {
-		s.count(own.At(id)[off:off+SetWords], words[from:to], counts[from:to], 0)
 	})
 	s.tidy(words)
 }
@@ -150,16 +143,22 @@ func (s *Sets) Empty(o []uint64) bool { return o[setSize] == 0 }
 
 // Entries appends the values of the set, as words, in no useful order.
 func (s *Sets) Entries(o []uint64, words []uint64) []uint64 {
+	n := len(words) + int(o[setSize])
+	words = slices.Grow(words, int(o[setSize])+1)
+	out := words[len(words) : n+1] // and one that is written and not taken
+	k := 0
 	if o[setSlots]&hasZero != 0 {
-		words = append(words, 0)
+		out[0] = 0
+		k = 1
 	}
 	slots := s.slots(o)
 	for i := 0; i < len(slots); i += s.width {
+		out[k] = slots[i]
 		if slots[i+s.width-1] != 0 {
-			words = append(words, slots[i])
+			k++
 		}
 	}
-	return words
+	return words[:n]
 }
 
 // Counts appends the counts of the set's values, in the order of Entries. The sets are counted.
@@ -198,6 +197,62 @@ func (s *Sets) Values(words []uint64) []*vec.Column {
 		}
 	}
 	return []*vec.Column{c}
+}
+
+// Lists returns the values of n sets of single values, set by set in the order of Entries; those of the i-th, whose words
+// are own(i), are from offs[i] to offs[i+1].
+func (s *Sets) Lists(n int, own func(i int) []uint64) (values *vec.Column, offs []int32) {
+	all := 0
+	for i := range n {
+		all += int(own(i)[setSize])
+	}
+	words := s.words[:0]
+	if s.integers() {
+		words = make([]uint64, 0, all+1) // Entries writes one more
+	}
+	offs = make([]int32, n+1)
+	for i := range n {
+		words = s.Entries(own(i), words)
+		offs[i+1] = int32(len(words))
+	}
+	if s.integers() {
+		return &vec.Column{Type: s.types[0], Ints: unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(words))), all)}, offs
+	}
+	s.words = words
+	return s.Values(words)[0], offs
+}
+
+// integers reports whether words are the values themselves, as columns hold them.
+func (s *Sets) integers() bool { return s.dict == nil && s.kind != types.Float && s.kind != types.Bool }
+
+// AddList adds values, those from from to to of a column that has no nulls and all different, to the set whose words are
+// o. The sets are counted if there are counts: the i-th value of the column counts counts[i] times, else once.
+func (s *Sets) AddList(o []uint64, values *vec.Column, counts []int64, from, to int) {
+	s.Expect(o, to-from)
+	for cols := []*vec.Column{values}; from < to; {
+		var words []uint64
+		next := to
+		if s.integers() {
+			words = unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(values.Ints))), len(values.Ints))[from:to]
+		} else {
+			next = min(to, from+vec.MaxRows)
+			s.rows = s.rows[:0]
+			for r := from; r < next; r++ {
+				s.rows = append(s.rows, uint32(r))
+			}
+			words = s.wordsOf(values.Len(), s.rows, cols)
+		}
+		switch {
+		case counts != nil:
+			s.count(o, words, counts[from:next], 0)
+		case s.counted:
+			s.count(o, words, nil, 1)
+		default:
+			s.insert(o, words)
+		}
+		s.tidy(words)
+		from = next
+	}
 }
 
 // Merge adds the set whose words are f to the one whose words are o; f stays as it is.

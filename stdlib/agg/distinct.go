@@ -27,10 +27,8 @@ type distinct struct {
 	t    types.Type
 
 	// Scratch.
-	arg       vec.Column // see values
-	args      [1]*vec.Column
-	ids, rows []uint32
-	words     []uint64
+	arg  vec.Column // see values
+	args [1]*vec.Column
 }
 
 // OnlyAdds tells that no counts are needed.
@@ -81,29 +79,14 @@ func (d *distinct) Free(g spec.Groups) {
 func (d *distinct) PartialTypes() []types.Type { return []types.Type{types.ListOf(d.t)} }
 
 func (d *distinct) Partial(g spec.Groups) []*vec.Column {
-	out := &vec.Column{Type: types.ListOf(d.t), Offs: make([]int32, len(g.IDs)+1)}
-	words := d.words[:0]
-	for i := range g.IDs {
-		words = d.sets.Entries(g.Words(i), words)
-		out.Offs[i+1] = int32(len(words))
-	}
-	d.words = words
-	out.Kids = d.sets.Values(words)
-	return []*vec.Column{out}
+	values, offs := d.sets.Lists(len(g.IDs), g.Words)
+	return []*vec.Column{{Type: types.ListOf(d.t), Offs: offs, Kids: []*vec.Column{values}}}
 }
 
 func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
 	list := in.Args[0]
-	values := list.Kids[:1]
 	for i, r := range in.Rows {
-		d.sets.Expect(g.Words(i), int(list.Offs[r+1]-list.Offs[r])) // they are distinct
-		for from, to := list.Offs[r], list.Offs[r+1]; from < to; {
-			d.ids, d.rows = d.ids[:0], d.rows[:0]
-			for ; from < to && len(d.rows) < vec.MaxRows; from++ {
-				d.ids, d.rows = append(d.ids, g.IDs[i]), append(d.rows, uint32(from))
-			}
-			d.sets.Add(g.Rows, g.Off, d.ids, values[0].Len(), d.rows, values, 1)
-		}
+		d.sets.AddList(g.Words(i), list.Kids[0], nil, int(list.Offs[r]), int(list.Offs[r+1]))
 	}
 }
 

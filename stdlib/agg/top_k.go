@@ -99,16 +99,8 @@ func (t *topK) Partial(g spec.Groups) []*vec.Column {
 
 func (t *topK) AddPartial(g spec.Groups, in *spec.Input) {
 	list, counts := in.Args[0], in.Args[1].Kids[0].Ints
-	values := list.Kids[:1]
 	for i, r := range in.Rows {
-		for from, to := list.Offs[r], list.Offs[r+1]; from < to; {
-			d, first := &t.distinct, from
-			d.ids, d.rows = d.ids[:0], d.rows[:0]
-			for ; from < to && len(d.rows) < vec.MaxRows; from++ {
-				d.ids, d.rows = append(d.ids, g.IDs[i]), append(d.rows, uint32(from))
-			}
-			t.sets.AddCounts(g.Rows, g.Off, d.ids, values[0].Len(), d.rows, values, counts[first:from])
-		}
+		t.sets.AddList(g.Words(i), list.Kids[0], counts, int(list.Offs[r]), int(list.Offs[r+1]))
 	}
 }
 
