@@ -131,3 +131,12 @@ func (e *LockedError) Error() string {
 	}
 	return fmt.Sprintf("checkpoint folder %s is in use by process %d%s on %s; stop that one or use another folder", e.Dir, e.Owner.PID, what, e.Owner.Host)
 }
+
+// FolderError says that a folder of checkpoints cannot be made or written.
+type FolderError struct {
+	What string // that was being done
+	Err  error
+}
+
+func (e *FolderError) Error() string { return e.What + ": " + e.Err.Error() }
+func (e *FolderError) Unwrap() error { return e.Err }

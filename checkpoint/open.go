@@ -18,12 +18,13 @@ const lockName = "LOCK"
 
 // Open takes a folder, which is made if it is missing, finds the newest complete checkpoint of its head branch and makes
 // it durable. If something is damaged it goes on from Options.From, or from the head if what is damaged leaves no doubt about
-// it. Errors: *LockedError if another process holds the folder, *DamageError if it does leave doubt, *NeedsNewer.
+// it. Errors: *LockedError if another process holds the folder, *FolderError if it cannot be made or written, *DamageError if
+// what is damaged does leave doubt, *NeedsNewer.
 func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
 	o.defaults()
 	s := &Store{fs: fs, dir: dir, o: o, blocks: newBlocks(fs, dir), idle: map[uint64]ID{}, cut: map[uint64]bool{}}
 	if err := fs.MkdirAll(dir); err != nil {
-		return nil, nil, fmt.Errorf("making the checkpoint folder: %w", err)
+		return nil, nil, &FolderError{"making the checkpoint folder", err}
 	}
 	if err := s.lock(); err != nil {
 		return nil, nil, err
@@ -62,7 +63,7 @@ func (s *Store) lock() error {
 		return &LockedError{Dir: s.dir, Owner: owner}
 	}
 	if err != nil {
-		return fmt.Errorf("locking the checkpoint folder: %w", err)
+		return &FolderError{"locking the checkpoint folder", err}
 	}
 	s.unlock = unlock
 	p, err := json.Marshal(s.o.Owner)
@@ -77,7 +78,7 @@ func (s *Store) lock() error {
 	}
 	if err != nil {
 		s.unlock()
-		return fmt.Errorf("locking the checkpoint folder: %w", err)
+		return &FolderError{"locking the checkpoint folder", err}
 	}
 	return nil
 }

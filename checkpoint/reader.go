@@ -252,7 +252,7 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 	}
 	Remove(x, part)
 	if err := x.MkdirAll(part); err != nil {
-		return fmt.Errorf("making the checkpoint folder: %w", err)
+		return &FolderError{"making the checkpoint folder", err}
 	}
 	if err := s.lock(); err != nil {
 		return err
@@ -263,7 +263,7 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 	}
 	s.release()
 	if err := x.Rename(part, to); err != nil {
-		return fmt.Errorf("making the checkpoint folder: %w", err)
+		return &FolderError{"making the checkpoint folder", err}
 	}
 	return syncPath(x, to)
 }

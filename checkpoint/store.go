@@ -94,12 +94,15 @@ func (o *Options) defaults() {
 	}
 }
 
-// fail makes err the error of every later call. io is held.
-func (s *Store) fail(what string, err error) error {
+// fail ends the use of a folder that cannot be written. io is held.
+func (s *Store) fail(what string, err error) error { return s.failed(&FolderError{what, err}) }
+
+// failed makes err the error of every later call. io is held.
+func (s *Store) failed(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
-		s.err = fmt.Errorf("%s: %w", what, err)
+		s.err = err
 	}
 	return s.err
 }
@@ -335,7 +338,7 @@ func (s *Store) Publish(m *Manifest, flush []func() error) error {
 	s.o.Together(all)
 	for i, err := range errs {
 		if err != nil && i > 0 {
-			err = s.fail(fmt.Sprintf("flushing the outputs of checkpoint %d", m.ID), err)
+			err = s.failed(fmt.Errorf("flushing the outputs of checkpoint %d: %w", m.ID, err))
 		}
 		if err != nil {
 			return err

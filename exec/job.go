@@ -15,9 +15,10 @@ type Job struct {
 	*Run
 	parent context.Context
 	cancel context.CancelFunc
+	failed chan struct{}
 	gone   chan struct{}
 	once   sync.Once
-	err    error
+	err    error // set before failed is closed, else before gone is
 }
 
 // Start builds the tasks of a graph and runs them. Cancelling the context ends the run with the context's error.
@@ -28,7 +29,7 @@ func Start(ctx context.Context, g *Graph, env *Env, o Setup) (*Job, error) {
 	}
 	parent := ctx
 	ctx, cancel := context.WithCancel(ctx)
-	j := &Job{Run: r, parent: parent, cancel: cancel, gone: make(chan struct{})}
+	j := &Job{Run: r, parent: parent, cancel: cancel, failed: make(chan struct{}), gone: make(chan struct{})}
 	var wg sync.WaitGroup
 	for _, a := range r.Actors() {
 		wg.Add(1)
@@ -65,8 +66,19 @@ func Start(ctx context.Context, g *Graph, env *Env, o Setup) (*Job, error) {
 func (j *Job) fail(err error) {
 	j.once.Do(func() {
 		j.err = err
+		close(j.failed)
 		j.cancel()
 	})
+}
+
+// Failed is closed when the run has failed, for the reason that Failure returns from then on. It is not over before Done is
+// closed: a task may be in a step that waits for somebody, such as the reader of a named pipe.
+func (j *Job) Failed() <-chan struct{} { return j.failed }
+
+// Failure is why the run failed.
+func (j *Job) Failure() error {
+	<-j.failed
+	return j.err
 }
 
 // Wait returns when the run has ended, with its first error.

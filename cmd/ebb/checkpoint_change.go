@@ -103,7 +103,7 @@ func amend(f *inspect.Folder, what string, ask func() error, do func(*checkpoint
 		return nil
 	}
 	if err != nil {
-		return &status{exitFailed, err}
+		return exitOf(err)
 	}
 	if err := do(s); err != nil {
 		s.Close()

@@ -59,7 +59,7 @@ func openRollback(f *inspect.Folder, id checkpoint.ID) (*rollback, error) {
 		return nil, &status{exitFailed, fmt.Errorf("%w; a signal (Ctrl-C) stops a job with a last checkpoint", locked)}
 	}
 	if err != nil {
-		return nil, &status{exitFailed, err}
+		return nil, exitOf(err)
 	}
 	return &rollback{f.Dir, here, s}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
@@ -22,7 +23,7 @@ const (
 	exitFailed = 1  // the run failed, also an input that cannot be opened
 	exitScript = 2  // the script has errors
 	exitUsage  = 64 // bad usage of the command line
-	exitOutput = 74 // an output cannot be written
+	exitOutput = 74 // an output or the checkpoint folder cannot be written
 )
 
 // status is an error that says how the process ends. Its message has been shown already if err is nil.
@@ -67,15 +68,25 @@ func run(args []string) int {
 		if s.code == exitUsage {
 			fmt.Fprintf(os.Stderr, "see `%s --help`\n", cmd.CommandPath())
 		}
-		if errors.Is(s.err, syscall.ENOSPC) || errors.Is(s.err, syscall.EDQUOT) {
-			help := "help: make room there and run it again"
-			if runs := cmd.Name(); runs == "run" || runs == "repl" || cmd == root {
-				help += "; a job that takes checkpoints goes on from its newest one"
-			}
-			fmt.Fprintln(os.Stderr, help)
+		if help := remedy(s.err, cmd.Name() == "run" || cmd.Name() == "repl" || cmd == root); help != "" {
+			fmt.Fprintln(os.Stderr, "help: "+help)
 		}
 	}
 	return s.code
+}
+
+// remedy says what to do about a disk that does not take what is written; "" if it is not that. runs: jobs were run.
+func remedy(err error, runs bool) string {
+	var folder *checkpoint.FolderError
+	switch full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); {
+	case full && runs:
+		return "make room there and run it again; a job that takes checkpoints goes on from its newest one"
+	case full:
+		return "make room there and run it again"
+	case runs && errors.As(err, &folder):
+		return "`set checkpoint.dir = \"…\"` keeps the checkpoints in another folder, `set checkpoint.mode = \"none\"` takes none"
+	}
+	return ""
 }
 
 func rootCommand() *cobra.Command {

@@ -89,6 +89,7 @@ func unlessStopped[T any](signals <-chan os.Signal, f func() (*T, error)) (made 
 const (
 	patience = 500 * time.Millisecond // for a reader of standard output that takes nothing, once the run shall end
 	parting  = 200 * time.Millisecond // for the outputs to be cleaned up, after the second signal
+	failing  = 3 * time.Second        // for the tasks of a run that has failed to end: one may wait for a reader that does not read
 
 	// sameSignal is how soon after the first a signal is still the same one: timeout(1) and its like send theirs to the
 	// process and to its group.
@@ -114,6 +115,15 @@ func runJob(l *planner.Launched, env *exec.Env, signals <-chan os.Signal, drain 
 		select {
 		case <-job.Done():
 			done = true
+		case <-job.Failed():
+			select {
+			case <-job.Done():
+				done = true
+			case <-time.After(failing): // as if it were killed: the next run goes on
+				err := outcome(job.Failure())
+				watch.stop(err, stopping)
+				return exitOf(err)
+			}
 		case <-signals:
 			if stopping && time.Since(since) < sameSignal {
 				continue

@@ -104,7 +104,7 @@ func launched(c *planner.Compiled, name, text string, env *exec.Env, o planner.L
 	case errors.As(err, &locked):
 		return nil, &status{exitOutput, err}
 	}
-	return nil, &status{exitFailed, err}
+	return nil, exitOf(err)
 }
 
 // tellRestored says in one line what a run goes on from.

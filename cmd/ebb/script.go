@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
@@ -195,7 +196,8 @@ func exitOf(err error) error {
 		return &status{exitScript, misfits}
 	}
 	var out *exec.OutputError
-	if errors.As(err, &out) {
+	var folder *checkpoint.FolderError
+	if errors.As(err, &out) || errors.As(err, &folder) {
 		return &status{exitOutput, err}
 	}
 	return &status{exitFailed, err}
