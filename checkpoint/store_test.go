@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -247,5 +250,57 @@ func TestFullDisk(t *testing.T) {
 	s, r, err := Open(fs, "c", o)
 	require.NoError(t, err)
 	require.Equal(t, one, r.Newest.ID)
+	require.NoError(t, s.Close())
+}
+
+// TestRoom publishes checkpoints of one size after the other: but for the first, and for large ones, a flush finds a file that
+// need not grow.
+func TestRoom(t *testing.T) {
+	const room = 8 << 10
+	for size, grows := range map[int]bool{10: false, room / 2: false, mostRoomed*room - 2*page: false, mostRoomed*room + 1: true} {
+		fs := disk.NewSim()
+		s, _, err := Open(fs, "c", Options{RoomBytes: room})
+		require.NoError(t, err)
+		length := func() int64 {
+			info, err := fs.Stat(s.seg.path)
+			require.NoError(t, err)
+			return info.Size()
+		}
+		for n := range 20 {
+			before := length()
+			id := publish(t, s, strings.Repeat("x", size))
+			if n > 0 {
+				require.Equal(t, grows, length() > before, "checkpoint %d of %d bytes", n, size)
+			}
+			require.NoError(t, s.Commit(id, false))
+			require.NoError(t, s.Tidy())
+		}
+		require.NoError(t, s.Close())
+	}
+}
+
+// TestMemoryOfBlocks publishes checkpoints of one size: the memory that they wait in is that of the ones before.
+func TestMemoryOfBlocks(t *testing.T) {
+	s, _, err := Open(disk.OS{}, filepath.Join(t.TempDir(), "c"), Options{})
+	require.NoError(t, err)
+	data := make([]byte, 1<<20)
+	one := func() {
+		id, err := s.NextID()
+		require.NoError(t, err)
+		r, err := s.Append(1, data)
+		require.NoError(t, err)
+		require.NoError(t, s.Publish(&Manifest{ID: id, Tasks: []Task{{Nodes: []Node{{ID: "n", Blocks: []Ref{r}}}}}}, nil))
+		require.NoError(t, s.Commit(id, false))
+		require.NoError(t, s.Tidy())
+	}
+	one()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const n = 20
+	for range n {
+		one()
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(n*len(data)/4))
 	require.NoError(t, s.Close())
 }

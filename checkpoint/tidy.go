@@ -260,16 +260,23 @@ func Remove(fs disk.FS, dir string) error {
 	return fs.Remove(dir)
 }
 
-// room makes zeros ahead, for several checkpoints of the size of the last one. For large ones it is not worth it: they
-// would be written twice, and writing the journal is little beside them.
+// Checkpoints of up to mostRoomed times Options.RoomBytes find room for them, which is made for roomFor of the size of the
+// last one at a time.
+const (
+	mostRoomed = 4
+	roomFor    = 4
+)
+
+// room makes zeros ahead of the next checkpoints. For large ones it is not worth it: they would be written twice, and writing
+// the journal is little beside them.
 func (s *Store) room() error {
-	if s.o.RoomBytes < 0 || s.size > s.o.RoomBytes/4 || s.seg.room >= s.seg.base+2*s.size+page {
+	if s.o.RoomBytes < 0 || s.size > mostRoomed*s.o.RoomBytes || s.seg.room >= s.seg.base+2*s.size+page {
 		return nil
 	}
 	if err := s.write(); err != nil {
 		return err
 	}
-	if err := s.seg.makeRoom(s.seg.base + s.o.RoomBytes); err != nil {
+	if err := s.seg.makeRoom(s.seg.base + max(s.o.RoomBytes, roomFor*s.size)); err != nil {
 		return s.fail("making room for checkpoints", err)
 	}
 	return s.flush()

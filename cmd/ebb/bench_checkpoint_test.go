@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -24,7 +25,10 @@ import (
 // stands a bare loop that appends and flushes the same bytes in the same run, on the same disk, under the same load.
 // docs/checkpoints-speed.md says how to read them.
 
-var speed = flag.Bool("speed", false, "measure checkpoints and print tables")
+var (
+	speed    = flag.Bool("speed", false, "measure checkpoints and print tables")
+	speedRow = flag.String("speed-row", "", "only the rows of TestCheckpointTime whose first four columns match, such as 'unaligned .* 1ms true'")
+)
 
 func needsSpeed(t *testing.T) {
 	if !*speed {
@@ -61,6 +65,14 @@ type timing struct {
 }
 
 func timeCheckpoints(t *testing.T, o timing) {
+	spread := "i → i"
+	if o.spread == exec.Hash {
+		spread = "all → all"
+	}
+	line := []string{o.mode.String(), spread, o.burn.String(), fmt.Sprint(o.flush)}
+	if !regexp.MustCompile(*speedRow).MatchString(strings.Join(line, " ")) {
+		return
+	}
 	env := exec.OS()
 	if !o.flush {
 		env.FS = noFlush{env.FS}
@@ -108,12 +120,7 @@ func timeCheckpoints(t *testing.T, o timing) {
 		bytes, rows = append(bytes, m.FlightBytes), append(rows, m.FlightRows)
 	}
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()*1e3) }
-	spread := "i → i"
-	if o.spread == exec.Hash {
-		spread = "all → all"
-	}
-	line := []string{o.mode.String(), spread, o.burn.String(), fmt.Sprint(o.flush), fmt.Sprint(len(taken)), ms(at(took, 50)), ms(at(took, 99)), ms(at(bares, 50)), ms(at(bares, 99)),
-		ms(at(took, 50) - at(bares, 50)), ms(at(took, 99) - at(bares, 99))}
+	line = append(line, fmt.Sprint(len(taken)), ms(at(took, 50)), ms(at(took, 99)), ms(at(bares, 50)), ms(at(bares, 99)), ms(at(took, 50)-at(bares, 50)), ms(at(took, 99)-at(bares, 99)))
 	for _, p := range []string{"step", "gather", "queue", "encode", "flush"} {
 		line = append(line, ms(at(phases[p], 50))+"/"+ms(at(phases[p], 99)))
 	}
