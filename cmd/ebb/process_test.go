@@ -97,6 +97,12 @@ func eventually(t *testing.T, what func() bool) {
 	require.Eventually(t, what, time.Minute, 10*time.Millisecond)
 }
 
+// stopped requires that a run said, in its only line, that it was stopped and that the next one cannot go on.
+func (p *process) stopped(t *testing.T, why string) {
+	t.Helper()
+	require.Regexp(t, `^ebb: stopped after row [1-9][0-9]* of the input without a checkpoint \(`+regexp.QuoteMeta(why)+`[^\n]*\): the next run starts afresh, and open windows are lost\n$`, p.err.String())
+}
+
 // patientFor bounds how long a clean stop may take here: about half a second, many times that on a busy machine.
 const patientFor = 10 * time.Second
 
@@ -116,7 +122,7 @@ bids |> aggregate n = count() window tumbling(1h) |> into csv("hours.csv")`).beg
 		time.Sleep(time.Millisecond)
 		_ = p.Process.Signal(s) // timeout(1) sends its signal twice; the run may be over by now
 		require.Equal(t, 0, p.end(t, patientFor), p.err.String())
-		require.Empty(t, p.err.String())
+		p.stopped(t, "the script has no name")
 		bids := p.read("bids.csv")
 		require.True(t, strings.HasPrefix(bids, "auction,") && strings.HasSuffix(bids, "\n"))
 		for i, row := range strings.Split(strings.TrimSuffix(bids, "\n"), "\n") {
@@ -157,7 +163,7 @@ func TestBlockedReader(t *testing.T) {
 			require.True(t, strings.HasSuffix(got.String(), "}\n"))
 		}
 		require.Equal(t, 0, p.end(t, patientFor), p.err.String())
-		require.Empty(t, p.err.String())
+		p.stopped(t, "the script has no name")
 		t.Logf("slow %v: ended after %s", slow, time.Since(start))
 		r.Close()
 	}
@@ -230,9 +236,12 @@ func TestFollow(t *testing.T) {
 		testFollow(t, p, func() { // the second reader may be behind: commits show how far it is
 			eventually(t, func() bool { return strings.HasSuffix(p.read("copy.csv"), "6,again\n") })
 		})
+		require.Empty(t, p.err.String())
 	})
 	t.Run("without checkpoints", func(t *testing.T) {
-		testFollow(t, prepare(t, "run", "-c", log+` |> tee csv("copy.csv") |> into jsonl("-")`), func() {})
+		p := prepare(t, "run", "-c", log+` |> tee csv("copy.csv") |> into jsonl("-")`)
+		testFollow(t, p, func() {})
+		p.stopped(t, "the script has no name")
 	})
 }
 
@@ -272,7 +281,6 @@ func testFollow(t *testing.T, p *process, caughtUp func()) {
 	caughtUp()
 	p.signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.end(t, patientFor), p.err.String())
-	require.Empty(t, p.err.String())
 	require.Equal(t, 6, strings.Count(p.read("out"), "\n"), p.read("out"))
 	require.Equal(t, "a,b\n1,x\n2,y\n3,z\n4,last\n5,new\n6,again\n", p.read("copy.csv"))
 }
@@ -333,7 +341,7 @@ func TestProgress(t *testing.T) {
 	require.Equal(t, 0, p.end(t, patientFor))
 	t.Logf("%q", drawn)
 	require.Regexp(t, `[0-9.]+k? rows in \([0-9.]+k?/s\), [0-9.]+k? out \([0-9.]+k?/s\), watermark 2\S+Z lag \S+`, drawn)
-	require.Regexp(t, `\x1b\[[0-9;]*Jstopped in [0-9.]+m?s: [^\n]* rows in [^\n]*\n$`, drawn, "cleared, then the summary")
+	require.Regexp(t, `\x1b\[[0-9;]*Jstopped in [0-9.]+m?s: [^\n]* rows in [^\n]*\nebb: stopped after row [^\n]*\n$`, drawn, "cleared, then the summary")
 
 	// A bounded file: percent, bar and time left.
 	q := prepare(t, "run", "-c", `csv("in", compression: "none") schema {a: int} |> where a < 0 |> into csv("out.csv")`)

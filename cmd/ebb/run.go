@@ -23,7 +23,7 @@ func runCommand() *cobra.Command {
 		Use:   "run FILE | - | -c SCRIPT",
 		Short: "Run a script; bounded input ends by itself",
 		Long: "Run a script. Bounded input ends by itself; a signal (Ctrl-C) ends a run cleanly: what was written becomes visible, " +
-			"open windows are not flushed. A second signal ends it at once.",
+			"open windows are not flushed, and the next run goes on from there; one that takes no checkpoints says that it cannot. A second signal ends it at once.",
 		Example: "  ebb run orders.ebb --set min_amount=10\n" +
 			"  ebb run -c 'csv(\"orders.csv\") |> aggregate n = count() by city'",
 		ValidArgsFunction: scriptFiles,
@@ -152,6 +152,9 @@ func runJob(l *planner.Launched, env *exec.Env, signals <-chan os.Signal, drain 
 		err = &exec.OutputError{Err: e}
 	}
 	watch.stop(err, stopping)
+	if rows := env.Stats.RowsIn.Load(); err == nil && stopping && !drain && l.Dir == "" && rows > 0 {
+		fmt.Fprintf(os.Stderr, "ebb: stopped after row %d of the input without a checkpoint (%s): the next run starts afresh, and open windows are lost\n", rows, l.Why)
+	}
 	if n := env.Stats.LateDropped.Load(); n > 0 && err == nil {
 		rows := "rows were"
 		if n == 1 {
