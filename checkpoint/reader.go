@@ -242,7 +242,7 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 	if err != nil {
 		return err
 	}
-	part := filepath.Clean(to) + ".part" // so that a fork that was broken off is none
+	part := partOf(to)
 	o.defaults()
 	s := &Store{fs: x, dir: part, o: o, blocks: newBlocks(x, part), idle: map[uint64]ID{}, cut: map[uint64]bool{}, used: true}
 	if _, err := x.Stat(to); err == nil {
@@ -266,6 +266,21 @@ func Fork(x disk.FS, from string, id ID, to string, o Options) error {
 		return &FolderError{"making the checkpoint folder", err}
 	}
 	return syncPath(x, to)
+}
+
+// partOf names the folder of a fork that is being made or taken back: one that is broken off is none.
+func partOf(to string) string { return filepath.Clean(to) + ".part" }
+
+// Unfork takes back what Fork made, which nobody holds.
+func Unfork(x disk.FS, to string) error {
+	part := partOf(to)
+	if err := x.Rename(to, part); err != nil {
+		return err
+	}
+	if err := x.SyncDir(filepath.Dir(part)); err != nil {
+		return err
+	}
+	return Remove(x, part)
 }
 
 func (f *Folder) fork(s *Store, id ID, m *Manifest) error {

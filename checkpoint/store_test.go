@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -303,4 +304,36 @@ func TestMemoryOfBlocks(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(n*len(data)/4))
 	require.NoError(t, s.Close())
+}
+
+// TestUnfork takes a fork back, and the power goes before one of the operations: the fork is there as a whole then, or not at
+// all.
+func TestUnfork(t *testing.T) {
+	for at, done := 1, false; !done; at++ {
+		for seed := range uint64(20) {
+			fs := disk.NewSim()
+			s, _, err := Open(fs, "c", Options{RoomBytes: -1})
+			require.NoError(t, err)
+			id := publish(t, s, "some", "more")
+			require.NoError(t, s.Close())
+			require.NoError(t, Fork(fs, "c", id, "d/fork", Options{RoomBytes: -1}))
+			n := 0
+			fs.Before = func(string, string) error {
+				if n++; n >= at {
+					return errors.New("the power is gone")
+				}
+				return nil
+			}
+			done = Unfork(fs, "d/fork") == nil
+			found := fs.Crash(rand.New(rand.NewPCG(seed, uint64(at))))
+			if _, err := found.Stat("d/fork"); err != nil {
+				continue
+			}
+			require.False(t, done)
+			f, err := OpenReader(found, "d/fork")
+			require.NoError(t, err)
+			require.Empty(t, f.Verify(nil), "broken off before operation %d", at)
+			require.NoError(t, f.Close())
+		}
+	}
 }

@@ -98,7 +98,7 @@ func readable(m *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error))
 func (l *Launched) Discard(env *exec.Env) error {
 	err := l.Close()
 	if l.forked {
-		err = errors.Join(err, checkpoint.Remove(env.FS, l.Dir))
+		err = errors.Join(err, checkpoint.Unfork(env.FS, l.Dir))
 	}
 	return err
 }
