@@ -350,6 +350,16 @@ func (r *Reader) Bytes() []byte {
 	return r.take(int(n))
 }
 
+// Fill fills p with the bytes that follow; with zeros if there are not as many.
+func (r *Reader) Fill(p []byte) {
+	if len(p) > len(r.buf) {
+		r.fail(errShort)
+		clear(p)
+		return
+	}
+	copy(p, r.take(len(p)))
+}
+
 // String reads what Writer.String wrote.
 func (r *Reader) String() string { return string(r.Bytes()) }
 

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fxamacker/cbor/v2"
@@ -12,8 +13,13 @@ import (
 // most its own Version and whose Features it knows.
 const Version = 1
 
+// Features that a manifest may require.
+const (
+	WordDeltas = "deltas by words" // what has changed of a state is written by words of 64 units
+)
+
 // known lists the features of the format that this engine can read.
-var known = map[string]bool{}
+var known = map[string]bool{WordDeltas: true}
 
 // Manifest says what a checkpoint consists of. Those who make a checkpoint fill it, the store keeps it; what is opaque
 // to the store is said so. Keys of fields are part of the format: they are never used again for something else.
@@ -101,6 +107,13 @@ type Ref struct {
 
 // IsZero reports whether r names no block.
 func (r Ref) IsZero() bool { return r == Ref{} }
+
+// Require notes a feature that a reader must know.
+func (m *Manifest) Require(feature string) {
+	if !slices.Contains(m.Features, feature) {
+		m.Features = append(m.Features, feature)
+	}
+}
 
 // Refs calls f for every block that the checkpoint needs.
 func (m *Manifest) Refs(f func(Ref)) {

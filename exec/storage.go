@@ -53,8 +53,12 @@ type nodeKey struct {
 // mostRoom is how much memory is kept for what is encoded next.
 const mostRoom = 4 << 20
 
-// mostDeltas is how many deltas follow a base at most.
-const mostDeltas = 16
+// How many deltas follow a base at most, and how many times as large as all bases all of them may be: a chain is read in
+// full to go on from it, and what a base costs is shared by its deltas.
+const (
+	mostDeltas = 64
+	mostWeight = 2
+)
 
 func (s *storage) post(job func() error) {
 	s.mu.Lock()
@@ -98,10 +102,21 @@ func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 	if !ok {
 		return 0
 	}
+	var base, deltas uint64
 	for _, c := range chains {
 		if len(c) > mostDeltas {
 			return 0
 		}
+		for i, r := range c {
+			if i == 0 {
+				base += r.Length
+			} else {
+				deltas += r.Length
+			}
+		}
+	}
+	if deltas > mostWeight*base {
+		return 0
 	}
 	return newest
 }
@@ -228,6 +243,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 					return nil, nil, fmt.Errorf("%s: a delta without a base", n.id)
 				}
 				blocks = append(base, ref)
+				m.Require(checkpoint.WordDeltas)
 			}
 			chains[key] = blocks
 			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Kind: n.kind, Fit: n.fit, Blocks: blocks, Bytes: size})

@@ -24,6 +24,7 @@ import (
 var (
 	speedRows   = flag.Float64("speed-rows", 1, "how many times as many rows the runs of TestCheckpointCost read")
 	speedJob    = flag.String("speed-job", "", "only the job of this name of TestCheckpointCost")
+	speedEvery  = flag.Duration("speed-every", 0, "only this interval of TestCheckpointCost")
 	speedRounds = flag.Int("speed-rounds", 2, "rounds of TestCheckpointCost")
 )
 
@@ -57,6 +58,9 @@ func TestCheckpointCost(t *testing.T) {
 			continue
 		}
 		for _, interval := range []time.Duration{time.Second, 100 * time.Millisecond} {
+			if *speedEvery != 0 && interval != *speedEvery {
+				continue
+			}
 			script := fmt.Sprintf(j.script, int(float64(j.rows)**speedRows))
 			var taken []*checkpoint.Manifest
 			var last []time.Duration // of the checkpoint at the end of each run, while nothing else runs

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
@@ -91,7 +92,7 @@ func (k *tracker) done(s *scan) {
 }
 
 // since returns the units that a delta on w.Parent consists of, of all units; ok is false if everything is to be written:
-// where more than a quarter has changed, deltas would soon be more than it.
+// where more than half has changed, to pick the units would take longer than to write the others as well.
 func (k *tracker) since(w *checkpoint.Writer, units int) (set vec.Bitmap, ok bool) {
 	for i, f := range k.frozen {
 		if w.Parent == 0 || f.id != w.Parent {
@@ -105,7 +106,7 @@ func (k *tracker) since(w *checkpoint.Writer, units int) (set vec.Bitmap, ok boo
 			}
 		}
 		union(set, k.dirty)
-		if 4*set.Count() <= units || w.AtOnce < 0 {
+		if 2*set.Count() <= units || w.AtOnce < 0 {
 			return set, true
 		}
 	}
@@ -123,7 +124,7 @@ func union(set, more vec.Bitmap) {
 // freeze begins to write blocks, which hold units units, as they are now: those in set, or all. The blocks may be
 // changed after it, unit by unit behind a touch, but not be used for something else.
 func (k *tracker) freeze(w *checkpoint.Writer, blocks [][]byte, units int, set vec.Bitmap) {
-	s := &scan{k: k, to: w, blocks: blocks, units: units, set: set, kept: vec.NewBitmap(units), last: -1}
+	s := &scan{k: k, to: w, blocks: blocks, units: units, set: set, kept: vec.NewBitmap(units)}
 	k.frozen = append(k.frozen, frozen{w.ID, k.dirty})
 	if len(k.frozen) > mostFrozen {
 		k.frozen = k.frozen[1:]
@@ -146,7 +147,7 @@ type scan struct {
 	next   int        // units before it are written
 	kept   vec.Bitmap // touched before they were
 	undo   [][]byte   // those, with their numbers
-	last   int        // unit written last of set
+	last   int        // word written last of set, plus 1
 	block  int        // of all: where to go on
 	off    int
 }
@@ -244,30 +245,70 @@ func (s *scan) writeAll(w *checkpoint.Writer) {
 // unitsPerPiece bounds a piece of a set: units that lie far apart take longer than their bytes.
 const unitsPerPiece = 8192
 
-// writeSet writes those of the set that were not kept.
+// writeSet writes those of the set that were not kept, by words of 64 units: how many words on, which of its units, and
+// their bytes.
 func (s *scan) writeSet(w *checkpoint.Writer) {
 	most := w.Piece
 	w.Append(func(p []byte) []byte {
-		for n := 0; s.next < s.units; s.next = (s.next | 63) + 1 {
+		for n := 0; s.next < s.units; {
 			at := s.next >> 6
 			word := s.set[at] &^ s.kept[at] & (^uint64(0) << (s.next & 63))
 			if word == 0 {
+				s.next = min((at+1)<<6, s.units)
 				continue
 			}
-			block := s.blocks[s.next>>s.k.shift]
-			for ; word != 0; word &= word - 1 {
-				u := at<<6 | bits.TrailingZeros64(word)
-				if n++; n > unitsPerPiece || len(p) >= most {
-					s.next = u
-					return p
-				}
-				p = appendUnit(p, u-s.last, unitOf(block, uint64(u), s.k.shift, s.k.size))
-				s.last = u
+			if n >= unitsPerPiece || len(p) >= most {
+				return p
 			}
+			block := s.blocks[s.next>>s.k.shift]
+			size := unitSize(len(block), s.k.shift, s.k.size)
+			s.next = min((at+1)<<6, s.units)
+			if fit := max((most-len(p))/size, 1); fit < 64 { // the rest of the word comes in another piece
+				rest := word
+				for range fit {
+					rest &= rest - 1
+				}
+				if word &^= rest; rest != 0 {
+					s.next = at<<6 | bits.TrailingZeros64(rest)
+				}
+			}
+			n += bits.OnesCount64(word)
+			p = binary.AppendUvarint(p, uint64(at-s.last+1))
+			p = binary.LittleEndian.AppendUint64(p, word)
+			p = appendUnits(p, block, (at<<6)&(1<<s.k.shift-1), word, size)
+			s.last = at
 		}
-		s.next = s.units
 		return p
 	})
+}
+
+// appendUnits appends units of a block: those of word, whose first one is number first.
+func appendUnits(p, block []byte, first int, word uint64, size int) []byte {
+	from, end := min(first*size, len(block)), min((first+64)*size, len(block))
+	block = block[from:end]
+	if end-from < 64*size { // the last ones may be cut off
+		for ; word != 0; word &= word - 1 {
+			at := min(bits.TrailingZeros64(word)*size, len(block))
+			p = append(p, block[at:min(at+size, len(block))]...)
+		}
+		return p
+	}
+	n := len(p)
+	p = slices.Grow(p, bits.OnesCount64(word)*size)[:n+bits.OnesCount64(word)*size]
+	if size == 16 { // a number that is counted
+		for ; word != 0; word &= word - 1 {
+			*(*[16]byte)(p[n:]) = *(*[16]byte)(block[bits.TrailingZeros64(word)*16:])
+			n += 16
+		}
+		return p
+	}
+	for word != 0 {
+		at := bits.TrailingZeros64(word)
+		run := bits.TrailingZeros64(^(word >> at))
+		n += copy(p[n:], block[at*size:(at+run)*size])
+		word &^= (1<<run - 1) << at
+	}
+	return p
 }
 
 // appendUnit appends a number and bytes.
@@ -277,8 +318,36 @@ func appendUnit(p []byte, n int, unit []byte) []byte {
 	return append(p, unit...)
 }
 
+func isDelta(how uint64) bool { return how == changed || how == changedUnits }
+
+// loadChanged reads a set in the way in which it was written.
+func loadChanged(c *checkpoint.Reader, how uint64, unit func(u uint64) []byte) {
+	if how == changedUnits {
+		loadUnits(c, unit)
+		return
+	}
+	loadSet(c, unit)
+}
+
 // loadSet reads what writeSet wrote; unit returns the bytes to fill, nil if there is no such unit.
 func loadSet(c *checkpoint.Reader, unit func(u uint64) []byte) {
+	last := uint64(0)
+	var b [8]byte
+	for n := c.Uint(); n != 0 && c.Err() == nil; n = c.Uint() {
+		last += n - 1
+		c.Fill(b[:])
+		for word := binary.LittleEndian.Uint64(b[:]); word != 0 && c.Err() == nil; word &= word - 1 {
+			to := unit(last<<6 | uint64(bits.TrailingZeros64(word)))
+			if to == nil {
+				c.Fail("there is no such unit")
+			}
+			c.Fill(to)
+		}
+	}
+}
+
+// loadUnits reads a set as it was written once: unit by unit, with its length.
+func loadUnits(c *checkpoint.Reader, unit func(u uint64) []byte) {
 	last := ^uint64(0)
 	for n := c.Uint(); n != 0 && c.Err() == nil; n = c.Uint() {
 		last += n

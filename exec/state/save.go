@@ -22,9 +22,10 @@ func (r *Rows) Save(w *checkpoint.Writer) {
 
 // How something was saved.
 const (
-	atOnce   = iota // as it is
-	inPieces        // frozen, all of it
-	changed         // frozen, what has changed
+	atOnce       = iota // as it is
+	inPieces            // frozen, all of it
+	changedUnits        // frozen, what has changed, by units: no longer written
+	changed             // frozen, what has changed
 )
 
 func (r *Rows) saveHead(w *checkpoint.Writer, how uint64) {
@@ -50,7 +51,7 @@ func (r *Rows) Load(c *checkpoint.Reader) error {
 	switch {
 	case how > changed:
 		c.Fail("rows are saved in a way that is not known")
-	case how == changed:
+	case isDelta(how):
 		old = int(r.n)
 	}
 	if n < uint64(old) || n-uint64(old) > uint64(c.Left()/8/r.width) || n >= uint64(None) {
@@ -62,8 +63,8 @@ func (r *Rows) Load(c *checkpoint.Reader) error {
 	}
 	*r = Rows{width: r.width, blocks: r.blocks[:blocksOf(old)], n: uint32(n), dead: dead, free: free, nDead: nDead}
 	r.makeBlocks(old)
-	if how == changed {
-		loadSet(c, r.unit)
+	if isDelta(how) {
+		loadChanged(c, how, r.unit)
 	} else {
 		for b, left := 0, int(n); left > 0; b, left = b+1, left-rowsPerBlock {
 			c.RawWords(r.blocks[b][:min(left, rowsPerBlock)*r.width])

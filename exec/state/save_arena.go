@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 )
@@ -66,7 +65,7 @@ func (a *Arena) Load(c *checkpoint.Reader) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
-	if how != changed {
+	if !isDelta(how) {
 		old.chunks = nil
 	}
 	a.open, a.at = int(open), int(at)
@@ -156,17 +155,11 @@ func (a *Arena) loadChunks(c *checkpoint.Reader, how uint64) {
 		}
 		return unitOf(a.content(int(u>>granuleShift)), u, granuleShift, granule)
 	}
-	if how == changed {
-		loadSet(c, unit)
+	if isDelta(how) {
+		loadChanged(c, how, unit)
 	} else {
 		for i := range a.chunks {
-			p := a.content(i)
-			c.Rest(func(q []byte) ([]byte, error) {
-				if len(q) < len(p) {
-					return nil, errors.New("the data ends too early")
-				}
-				return q[copy(p, q):], nil
-			})
+			c.Fill(a.content(i))
 		}
 	}
 	if how != atOnce {
