@@ -26,11 +26,12 @@ type Writer struct {
 	AtOnce, Piece int
 
 	buf     []byte
-	parts   []*part // what stands before buf
-	size    int     // bytes in parts; Fits asks often, and there may be thousands of parts
-	pending int     // those of the deferred parts that are done
-	later   int     // bytes that deferred parts have announced
-	rest    []byte  // memory of a piece that small parts have left over
+	parts   []*part  // what stands before buf
+	size    int      // bytes in parts; Fits asks often, and there may be thousands of parts
+	pending int      // those of the deferred parts that are done
+	later   int      // bytes that deferred parts have announced
+	memory  [][]byte // of the deferred parts
+	last    *part    // whose chunk ends where the used part of the last memory ends
 	flush   []func() error
 	sealed  []Sealed
 	delta   bool
@@ -39,9 +40,8 @@ type Writer struct {
 
 // part is a run of bytes; later, if not nil, writes more of it.
 type part struct {
-	chunks   [][]byte
-	later    func(*Writer) (more bool)
-	deferred bool
+	chunks [][]byte
+	later  func(*Writer) (more bool)
 }
 
 // Room is memory of pieces that have been stored, for those to come: fresh memory costs more than what is written to it.
@@ -51,8 +51,11 @@ type Room struct {
 	free [][]byte
 }
 
-// mostFree bounds what a Room keeps, in pieces.
-const mostFree = 256
+// memoryPieces is how many pieces have memory together: what is long is written to a file with less effort.
+const memoryPieces = 8
+
+// mostFree bounds what a Room keeps: 64 MiB.
+const mostFree = 64
 
 func (r *Room) take(size int) []byte {
 	if r == nil {
@@ -71,6 +74,9 @@ func (r *Room) take(size int) []byte {
 }
 
 func (r *Room) give(p []byte) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.free) < mostFree {
@@ -159,36 +165,48 @@ func (w *Writer) Fits(n int) bool { return w.Len()+n <= w.AtOnce }
 func (w *Writer) Weight() int { return w.Len() + w.later }
 
 // Later defers a large part of about so many bytes, which takes its place between what was written before and what will be:
-// f is called by the task between its steps until it returns false, and writes about Piece bytes a call to the writer that
-// it is given. It must write the state as it was when Later was called, or nothing more once Aborted.
+// f is called by the task between its steps until it returns false, and writes about Piece bytes a call, those of the writer
+// that it is given, to that writer. It must write the state as it was when Later was called, or nothing more once Aborted.
 func (w *Writer) Later(size int, f func(*Writer) (more bool)) {
 	w.later += size
-	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f, deferred: true})
+	w.parts = append(w.parts, &part{chunks: [][]byte{w.buf}}, &part{later: f})
 	w.size += len(w.buf)
 	w.buf = nil
 }
 
-// Continue does a piece of what was deferred and reports whether there is more. The task calls it. A part that needs less
-// than half of a piece leaves its memory to the next one: there may be thousands of small parts.
+// Continue does a piece of what was deferred and reports whether there is more. The task calls it. Pieces share memory,
+// those of different parts, too: there may be thousands of small ones.
 func (w *Writer) Continue() bool {
 	p := w.deferred()
 	if p == nil {
 		return false
 	}
-	buf := w.rest
-	if w.rest = nil; buf == nil {
-		buf = w.Room.take(w.Piece + w.Piece/8)
+	slack := w.Piece / 8 // by which pieces become too long
+	n := len(w.memory) - 1
+	if n < 0 || cap(w.memory[n])-len(w.memory[n]) <= w.Piece/2+slack {
+		w.memory, w.last = append(w.memory, w.Room.take(memoryPieces*w.Piece+slack)), nil
+		n++
 	}
-	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: w.Piece, buf: buf}
+	room := w.memory[n]
+	used, free := len(room), cap(room)-len(room)
+	x := Writer{ID: w.ID, Parent: w.Parent, AtOnce: w.AtOnce, Piece: min(w.Piece, free-slack), buf: room[used:]}
 	if !p.later(&x) {
 		p.later = nil
 	}
-	n := len(x.buf)
-	if cap(x.buf)-n > w.Piece/2 {
-		x.buf, w.rest = x.buf[:n:n], x.buf[n:n]
+	size := len(x.buf)
+	switch {
+	case size > free: // it lies elsewhere
+		p.chunks, w.last = append(p.chunks, x.buf), nil
+	case w.last == p:
+		c := &p.chunks[len(p.chunks)-1]
+		from := used - len(*c)
+		*c = room[from : used+size : used+size]
+		w.memory[n] = room[:used+size]
+	case size > 0:
+		p.chunks = append(p.chunks, room[used:used+size:used+size])
+		w.memory[n], w.last = room[:used+size], p
 	}
-	p.chunks = append(p.chunks, x.buf)
-	w.size += n
+	w.size += size
 	w.flush, w.sealed, w.delta = append(w.flush, x.flush...), append(w.sealed, x.sealed...), w.delta || x.delta
 	return w.Pending()
 }
@@ -253,17 +271,10 @@ func (w *Writer) Pieces() (data [][]byte, flush []func() error, sealed []Sealed)
 
 // Free gives the memory of Pieces back: it has been stored. The writer is not used any more.
 func (w *Writer) Free() {
-	for _, p := range w.parts {
-		if !p.deferred || w.Room == nil {
-			continue
-		}
-		for _, c := range p.chunks {
-			if cap(c) >= w.Piece && cap(c) <= 2*w.Piece {
-				w.Room.give(c)
-			}
-		}
+	for _, p := range w.memory {
+		w.Room.give(p)
 	}
-	w.parts, w.buf = nil, nil
+	w.memory, w.parts, w.buf = nil, nil, nil
 }
 
 // Reader reads what a Writer wrote. After an error all values are zero and Err tells the first one, so that a Load may

@@ -32,7 +32,7 @@ func TestLaterPartsSeal(t *testing.T) {
 func TestSmallPartsShareMemory(t *testing.T) {
 	w := NewWriter(1, 0)
 	w.Room = &Room{}
-	const parts = 3000
+	const parts = 30_000
 	for i := range parts {
 		w.Later(101, func(w *Writer) bool {
 			w.Uint(uint64(i))
@@ -45,10 +45,8 @@ func TestSmallPartsShareMemory(t *testing.T) {
 		w.Continue()
 	}
 	held := 0
-	for _, p := range w.parts {
-		for _, c := range p.chunks {
-			held += cap(c)
-		}
+	for _, p := range w.memory {
+		held += cap(p)
 	}
 	require.Less(t, held, 2*w.Len(), "bytes held for %d written", w.Len())
 	data, _, _ := w.Output()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
+	"github.com/zeebo/xxh3"
 )
 
 // Options say how a store works. The zero value is fine.
@@ -254,7 +255,7 @@ func (s *Store) Append(kind uint8, data ...[]byte) (Ref, error) {
 		n += len(p)
 	}
 	if n > s.o.BufferBytes {
-		return s.appendLarge(kind, data)
+		return s.appendLarge(kind, n, data)
 	}
 	s.mu.Lock()
 	if s.found != nil {
@@ -284,8 +285,9 @@ func (s *Store) Append(kind uint8, data ...[]byte) (Ref, error) {
 	return r, nil
 }
 
-// appendLarge writes a block without copying it.
-func (s *Store) appendLarge(kind uint8, data [][]byte) (Ref, error) {
+// appendLarge writes a block of n bytes without copying it. Each piece is summed up just before it is written, while it is
+// in the cache anyway; so the header, which stands before them, is written once more at the end.
+func (s *Store) appendLarge(kind uint8, n int, data [][]byte) (Ref, error) {
 	defer s.io.Unlock()
 	if err := s.begin(); err != nil {
 		return Ref{}, err
@@ -293,19 +295,24 @@ func (s *Store) appendLarge(kind uint8, data [][]byte) (Ref, error) {
 	s.mu.Lock()
 	t := s.seg
 	s.used = true
-	r := t.record(kindBlock, kind, 0, 0, data...)
+	r := record{off: t.end(), kind: kindBlock, sub: kind, length: int64(n), flushed: t.flushed}
 	t.buf = r.appendHeader(t.buf, t.id)
 	p, off := t.take()
 	t.base = r.end()
 	s.mu.Unlock()
 	_, err := t.f.WriteAt(p, off)
+	sum := xxh3.New()
 	off = r.off + headerBytes
 	for i := 0; i < len(data) && err == nil; i++ {
+		sum.Write(data[i])
 		_, err = t.f.WriteAt(data[i], off)
 		off += int64(len(data[i]))
 	}
-	if n := padded(r.length) - r.length; err == nil && n > 0 {
-		_, err = t.f.WriteAt(zeros[:n], r.end()-n)
+	if n := r.end() - off; err == nil && n > 0 {
+		_, err = t.f.WriteAt(zeros[:n], off)
+	}
+	if r.sum = sum.Sum64(); err == nil {
+		_, err = t.f.WriteAt(r.appendHeader(p[:0], t.id), r.off)
 	}
 	if err != nil {
 		return Ref{}, s.fail("writing a checkpoint", err)
