@@ -46,7 +46,7 @@ func TestDeltaIsRequired(t *testing.T) {
 			w.Delta()
 		}
 		x := &Snapshot{task: &Task{group: "g", width: 1}, nodes: []savedNode{{id: "count", w: w}}}
-		m, _, err := s.manifest(&taking{id: id, snaps: []*Snapshot{x}}, checkpoint.Write{ID: id, Parent: parent})
+		m, _, err := s.manifest(&taking{id: id, stats: map[string]int64{}, snaps: []*Snapshot{x}}, checkpoint.Write{ID: id, Parent: parent})
 		require.NoError(t, err)
 		return m
 	}

@@ -472,15 +472,16 @@ func copyExtent(to exec.File, e *extent, from exec.File, name string, buf []byte
 		}
 	}
 	begun := at
-	for n := int64(0); n < e.size; n += int64(len(buf)) {
-		b := buf[:min(e.size-n, int64(len(buf)))]
+	for n := int64(0); n < e.size; {
+		b := buf[:min(e.size-n, int64(len(buf))-(at+n)%int64(len(buf)))] // it ends where pages of the system may
 		if err := readAt(from, b, e.off+n, name); err != nil {
 			return err
 		}
 		if _, err := to.WriteAt(b, at+n); err != nil {
 			return err
 		}
-		begun = disk.Begin(to, begun, at+n+int64(len(b)))
+		n += int64(len(b))
+		begun = disk.Begin(to, begun, at+n)
 	}
 	return nil
 }
