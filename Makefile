@@ -54,8 +54,8 @@ gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md, the grammar of
 SEEDS ?= 2000
 sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
 	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds $(SEEDS) -timeout 30m
-	$(GO) test ./exec/sim -count=1 -v -run 'TestEveryOperation' -every -timeout 30m
-	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles'
+	$(GO) test ./exec/sim -count=1 -v -run 'TestEveryOperation|TestEveryCopy' -every -timeout 30m
+	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles|TestWideOutputs'
 
 PART ?= -1
 mutants: ## switch faults of the engine on, one after another: the lives of jobs must notice each; PART=0, 1, 2: a third of them

@@ -19,7 +19,8 @@ import (
 )
 
 // killed is a job of every kind of output: a gather in the order of its file, keyed windows, late rows, partitions,
-// compression. Checkpoints come all the time, so that kills hit snapshots, publishing, commits and restores.
+// compression, wide rows that are held back in hidden files. Checkpoints come all the time, so that kills hit snapshots,
+// publishing, commits and restores.
 const killed = `
 set checkpoint.interval = 15ms
 param rate: int = 0
@@ -28,6 +29,7 @@ source orders = csv("orders.csv")
 bids |> aggregate n = count(), s = sum(price), who = distinct(bidder) by auction window tumbling(100ms) late into behind |> into csv("windows.csv")
 behind |> aggregate n = count(), s = sum(price) |> into jsonl("late.jsonl")
 bids |> where price % 13 == 0 |> select auction, price, channel |> into csv("parts", partition_by: {kind: price % 4})
+bids |> where price % 50 == 0 |> select auction, price, text = repeat(url, 60) |> into csv("wide.csv")
 orders |> where amount > 50 |> into csv("orders-copy.csv")
 orders |> aggregate n = count(), total = sum(amount) by customer |> into jsonl("customers.jsonl.gz")
 `
@@ -54,7 +56,7 @@ func TestKills(t *testing.T) {
 
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	var dir, said string
-	done, hit, resumed := false, 0, 0
+	done, hit, resumed, held := false, 0, 0, 0
 	for round := 0; !done; round++ {
 		require.Less(t, round, 10*kills)
 		args := []string{"run", "job.ebb", "--parallelism", fmt.Sprint(1 + rng.IntN(3)), "--checkpoint-mode", []string{"auto", "aligned", "unaligned"}[rng.IntN(3)],
@@ -86,12 +88,16 @@ func TestKills(t *testing.T) {
 			resumed++
 		}
 		hit++
+		if names, _ := filepath.Glob(filepath.Join(dir, ".wide.csv.tmp-*")); len(names) > 0 {
+			held++
+		}
 		require.Contains(t, []int{0, -1}, code, "round %d: %s", round, said)
 		done = code == 0 && hit > kills
 	}
 	require.Greater(t, resumed, kills/3, "most runs go on from a checkpoint")
+	require.Greater(t, held, kills/3, "most kills leave a hidden file behind")
 	require.Equal(t, results(t, calm.dir), results(t, dir))
-	t.Logf("%d runs, %d of them resumed", hit, resumed)
+	t.Logf("%d runs, %d of them resumed, %d left hidden files", hit, resumed, held)
 }
 
 // segments returns the size of the checkpoints in a folder.

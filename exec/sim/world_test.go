@@ -27,29 +27,31 @@ import (
 
 // world is what outlives the crashes of a job: its disk, the time, and what was seen of its checkpoints.
 type world struct {
-	job      job
-	dir      string // of the checkpoints
-	out      string // folder of the outputs
-	fs       *disk.Sim
-	clock    *sim.Clock
-	rng      *rand.Rand
-	outcome  map[checkpoint.ID]string // published or aborted
-	newest   checkpoint.ID            // the largest that was published
-	given    checkpoint.ID            // the largest that was begun
-	count    tally
-	examined bool // check each checkpoint
-	stood    map[checkpoint.ID]map[string]string
-	visible  map[checkpoint.ID]map[string]string // what can be seen of the outputs once a checkpoint is committed
-	drained  checkpoint.ID                       // those up to it are of a run whose input was ended early
-	before   checkpoint.ID                       // those up to it are of before a fresh start
-	begun    func()                              // called when the outputs are those of the checkpoint that a run goes on from; nil: nobody
-	forks    []*fork                             // that have been begun and not come to their ends
-	origin   string                              // PATH#ID of the checkpoint that it is a fork from; "": it is none
+	job       job
+	dir       string // of the checkpoints
+	out       string // folder of the outputs
+	fs        *disk.Sim
+	clock     *sim.Clock
+	rng       *rand.Rand
+	outcome   map[checkpoint.ID]string // published or aborted
+	newest    checkpoint.ID            // the largest that was published
+	given     checkpoint.ID            // the largest that was begun
+	count     tally
+	examined  bool // check each checkpoint
+	stood     map[checkpoint.ID]map[string]string
+	visible   map[checkpoint.ID]map[string]string // what can be seen of the outputs once a checkpoint is committed
+	drained   checkpoint.ID                       // those up to it are of a run whose input was ended early
+	before    checkpoint.ID                       // those up to it are of before a fresh start
+	begun     func()                              // called when the outputs are those of the checkpoint that a run goes on from; nil: nobody
+	forks     []*fork                             // that have been begun and not come to their ends
+	crashedAt int                                 // the operation before which the last crash was
+	origin    string                              // PATH#ID of the checkpoint that it is a fork from; "": it is none
 }
 
 // tally is what lives have seen, so that it can be told whether a test tries what it is meant to.
 type tally struct {
 	lives, restored, taken, aborted, crashes, faults, stops, backs, pauses, asked, undone, forks int
+	large                                                                                        int   // hidden files of more than fits into a checkpoint
 	flight                                                                                       int64 // rows put back
 }
 
@@ -66,6 +68,7 @@ func (t *tally) add(o tally) {
 	t.asked += o.asked
 	t.undone += o.undone
 	t.forks += o.forks
+	t.large += o.large
 	t.flight += o.flight
 }
 
@@ -89,17 +92,18 @@ type life struct {
 	seed     uint64
 	width    int
 	mode     string
-	interval int64 // of checkpoints; 0: none
-	timeout  int64 // of checkpoints; 0: never
-	open     int   // checkpoints that may be open
-	rows     int   // of a step, at most
-	crash    int   // steps; 0: never
-	crashAt  int   // operations on the disk; 0: never
-	atFlush  bool  // of them, the next that flushes something
-	kill     bool  // the process only: what was written stays
-	failAt   int   // the operation that fails, once; 0: none
-	fullAt   int   // from this operation on nothing can be written; 0: never
-	stop     int   // steps until it is asked to stop; 0: never
+	interval int64  // of checkpoints; 0: none
+	timeout  int64  // of checkpoints; 0: never
+	open     int    // checkpoints that may be open
+	rows     int    // of a step, at most
+	crash    int    // steps; 0: never
+	crashAt  int    // operations on the disk; 0: never
+	atFlush  bool   // of them, the next that flushes something
+	crashOn  string // of them, the next on files whose names end like this
+	kill     bool   // the process only: what was written stays
+	failAt   int    // the operation that fails, once; 0: none
+	fullAt   int    // from this operation on nothing can be written; 0: never
+	stop     int    // steps until it is asked to stop; 0: never
 	drain    int
 	from     string
 	lag      bool  // somebody is slow
@@ -131,8 +135,8 @@ func (w *world) run(l life) (done bool, err error) {
 			fmt.Println(op, name)
 		}
 		switch {
-		case l.crashAt > 0 && ops >= l.crashAt && (!l.atFlush || op == "sync"):
-			crashed = true
+		case l.crashAt > 0 && ops >= l.crashAt && (!l.atFlush || op == "sync") && strings.HasSuffix(name, l.crashOn):
+			crashed, w.crashedAt = true, ops
 			return sim.ErrCrash
 		case ops == l.failAt:
 			hurt = true
@@ -423,6 +427,11 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 				b.fail("I5: checkpoint %d is published after %d", m.ID, w.newest)
 			}
 			w.newest = max(w.newest, m.ID)
+			for _, x := range m.Outputs {
+				if m.Parent != 0 && x.Length > 64<<10 { // the first of a run seals what was written before it, however little
+					w.count.large++
+				}
+			}
 			if env.Watch == nil {
 				return
 			}
