@@ -57,9 +57,9 @@ sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of
 	$(GO) test ./exec/sim -count=1 -v -run 'TestEveryOperation|TestEveryCopy' -every -timeout 30m
 	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles|TestWideOutputs'
 
-PART ?= -1
-mutants: ## switch faults of the engine on, one after another: the lives of jobs must notice each; PART=0, 1, 2: a third of them
-	$(GO) test ./exec/sim -tags mutants -count=1 -run 'TestMutants$$' -timeout 20m -part $(PART)
+FLAGS ?=
+mutants: ## switch faults of the engine on, one after another: the lives of jobs must notice each; FLAGS=-update keeps the stories that did
+	$(GO) test ./exec/sim -tags mutants -count=1 -run 'TestMutants$$' -timeout 20m $(FLAGS)
 
 soak: ## the same for ever, from a seed of today
 	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -soak -timeout 0

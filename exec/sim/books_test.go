@@ -31,6 +31,7 @@ type books struct {
 	late  map[checkpoint.ID]*lateness // of the open ones
 	// paused: nobody may push or take.
 	paused bool
+	still  int // checkpoints published since something was pushed or taken
 }
 
 // lateness is what decides whether an aligned checkpoint has waited for its marks for too long.
@@ -119,6 +120,7 @@ func (b *books) Pushed(l *exec.Line, it exec.Item) {
 	if b.paused {
 		b.fail("%v: something is pushed while the run is paused", *l)
 	}
+	b.still = 0
 	a := b.of(l)
 	a.pushed = tokens(a.pushed, it)
 }
@@ -128,6 +130,7 @@ func (b *books) Took(l *exec.Line, it exec.Item) {
 	if b.paused {
 		b.fail("%v: something is taken while the run is paused", *l)
 	}
+	b.still = 0
 	a := b.of(l)
 	for _, t := range tokens(nil, it) {
 		for t.kind == exec.Watermark && a.taken+1 < len(a.pushed) && a.pushed[a.taken] != t && a.pushed[a.taken].kind == exec.Watermark {

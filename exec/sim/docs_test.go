@@ -18,7 +18,7 @@ func TestFaultsInDocs(t *testing.T) {
 		}
 		return out
 	}
-	have := names("mutants_test.go", `(?m)^\t\{"([a-z0-9-]+)", ".*", "[a-zA-Z ./]*", \d+\},$`)
+	have := names("mutants_test.go", `(?m)^\t\{"([a-z0-9-]+)", ".*", "[a-zA-Z ./]*"\},$`)
 	require.Greater(t, len(have), 50)
 	require.Equal(t, append([]string{"fault"}, have...), names("../../docs/checkpoints-proof.md", `(?m)^\| ([a-z0-9-]+) \| .* \| .* \| .* \| .* \|$`))
 }

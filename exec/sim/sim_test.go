@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sort"
 	"strings"
 	"testing"
@@ -17,6 +18,12 @@ import (
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
 )
+
+// TestMain lets the collector come more seldom: stories keep little, and most of what they make is garbage at once.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 // scripts are plans of every shape: fan-out, unions, exchanges, windows, late rows, limits.
 var scripts = map[string]string{

@@ -117,6 +117,10 @@ type life struct {
 // resting is how many steps a pause takes. Nobody works then, and a scheduler takes a long one for the end.
 const resting = 40
 
+// mostStill ends a life that takes checkpoints and does nothing else, unless its job waits for a clock: of a hundred thousand
+// checkpoints there were no more than four of the kind in a row.
+const mostStill = 40
+
 var library = stdlib.New()
 
 var errDisk = errors.New("the disk has failed")
@@ -205,32 +209,36 @@ func (w *world) run(l life) (done bool, err error) {
 			b.restoring = launched.Setup.From != nil
 			to := checkpoint.ID(0) // to which the run is taken back
 			o := w.stepping(l, launched, env, b, &tasks)
-			if first && (l.back > 0 || l.fork > 0) && env.Watch != nil {
-				steps, forked := 0, false
-				o.Leave = func() bool {
-					steps++
-					if l.fork > 0 && steps%l.fork == 0 && !forked && !hurt {
-						var failed error
-						if forked, crashed, failed = w.forkOff(l, launched); failed != nil {
-							b.fail("fork: %w", failed)
-						}
-						if crashed || failed != nil {
-							return true
-						}
-					}
-					if l.back == 0 || steps < l.back || steps%l.back > 0 {
-						return false
-					}
-					if to = w.target(launched, w.rng); to == 0 {
-						return false
-					}
-					// What would be wrong is to be found out while the run goes on.
-					_, err := launched.PlanRollback(to, env)
-					if err != nil && !crashed && !hurt {
-						b.fail("a rollback to checkpoint %d is refused: %w", to, err)
-					}
-					return err == nil
+			steps, forked := 0, false
+			o.Leave = func() bool {
+				if b.wrong != nil { // the run need not go on
+					return true
 				}
+				if !first || env.Watch == nil {
+					return false
+				}
+				steps++
+				if l.fork > 0 && steps%l.fork == 0 && !forked && !hurt {
+					var failed error
+					if forked, crashed, failed = w.forkOff(l, launched); failed != nil {
+						b.fail("fork: %w", failed)
+					}
+					if crashed || failed != nil {
+						return true
+					}
+				}
+				if l.back == 0 || steps < l.back || steps%l.back > 0 {
+					return false
+				}
+				if to = w.target(launched, w.rng); to == 0 {
+					return false
+				}
+				// What would be wrong is to be found out while the run goes on.
+				_, err := launched.PlanRollback(to, env)
+				if err != nil && !crashed && !hurt {
+					b.fail("a rollback to checkpoint %d is refused: %w", to, err)
+				}
+				return err == nil
 			}
 			err = sim.Run(launched.Graph, env, launched.Setup, o)
 			if launched.Setup.From != nil {
@@ -434,6 +442,9 @@ func (w *world) launch(env *exec.Env, l life, b *books) (*planner.Launched, erro
 			}
 			if env.Watch == nil {
 				return
+			}
+			if b.still++; b.still > mostStill && !w.job.timed {
+				b.fail("no end after %d checkpoints between which nothing has moved", b.still)
 			}
 			if err := durable(w.fs, w.rng, w.dir, m.ID, true, func(_ *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, error)) error {
 				return b.examine(m, read)
