@@ -11,7 +11,7 @@ import (
 )
 
 // TestProofs looks for every test that docs/proofs.md names, in its package; for a part of one, in the tests of the package
-// or as a page or a story of its testdata.
+// or as a page or a story of its testdata; and for every fault, in the list of faults.
 func TestProofs(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "proofs.md"))
@@ -30,7 +30,7 @@ func TestProofs(t *testing.T) {
 				sources[dir] += string(text)
 			}
 		}
-		require.Contains(t, sources[dir], "func "+test+"(", "docs/proofs.md: %s", m[0])
+		require.True(t, strings.Contains(sources[dir], "func "+test+"("), "docs/proofs.md: %s", m[0])
 		if part == "" || strings.Contains(sources[dir], `"`+strings.ReplaceAll(part, "_", " ")+`"`) {
 			continue
 		}
@@ -39,5 +39,16 @@ func TestProofs(t *testing.T) {
 		stories, err := filepath.Glob(filepath.Join(dir, "testdata", part+".txtar"))
 		require.NoError(t, err)
 		require.NotEmpty(t, append(pages, stories...), "docs/proofs.md: %s", m[0])
+	}
+	bugs := regexp.MustCompile(`(?s)## Bugs that others have had.*`).FindString(string(page))
+	faults, err := os.ReadFile(filepath.Join(root, "docs", "checkpoints-proof.md"))
+	require.NoError(t, err)
+	used := regexp.MustCompile("`([a-z-]+)`").FindAllStringSubmatch(bugs, -1)
+	require.Greater(t, len(used), 50)
+	for _, m := range used {
+		require.True(t, strings.Contains(string(faults), "\n| "+m[1]+" | "), "docs/proofs.md: fault %s", m[1])
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| .*`).FindAllString(bugs, -1)[1:] {
+		require.Regexp(t, "`[a-z-]+`|Test[A-Z]|does not apply: ", row, "docs/proofs.md")
 	}
 }
