@@ -112,6 +112,42 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// TestOneFlush: a checkpoint is one write and one flush, beside the flushes of the outputs, and ends on a page of its own.
+func TestOneFlush(t *testing.T) {
+	fs := disk.NewSim()
+	var ops []string
+	fs.Before = func(op, _ string) error {
+		ops = append(ops, op)
+		return nil
+	}
+	var together []int
+	s, _, err := Open(fs, "c", Options{RoomBytes: -1, Together: func(fs []func()) {
+		together = append(together, len(fs))
+		for _, f := range fs {
+			f()
+		}
+	}})
+	require.NoError(t, err)
+	require.NoError(t, s.Commit(publish(t, s, "a"), false))
+	require.True(t, s.List()[0].Committed)
+	id, err := s.NextID()
+	require.NoError(t, err)
+	r, err := s.Append(1, bytes.Repeat([]byte("x"), 10_000))
+	require.NoError(t, err)
+	ops, together = nil, nil
+	flush := func() error {
+		ops = append(ops, "flush of an output")
+		return nil
+	}
+	require.NoError(t, s.Publish(&Manifest{ID: id, Script: r}, []func() error{flush, flush}))
+	require.Equal(t, []int{3}, together)
+	require.Equal(t, []string{"write", "sync", "flush of an output", "flush of an output", "write"}, ops, "the last is what proves to the next run that it was published")
+	r, err = s.Append(1, nil)
+	require.NoError(t, err)
+	require.EqualValues(t, headerBytes, r.Offset%page, "behind the record of that, which begins a page")
+	require.NoError(t, s.Close())
+}
+
 // TestPublishErrors calls Publish in ways that it refuses; the store goes on.
 func TestPublishErrors(t *testing.T) {
 	s, _, err := Open(disk.NewSim(), "c", Options{})

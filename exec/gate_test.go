@@ -114,25 +114,30 @@ func TestGateOfManyInputs(t *testing.T) {
 	}
 }
 
-// To hear one of thousands of inputs takes no look at the others: with one at each of them this takes more than ten times as
-// long as it may.
+// To hear one of thousands of inputs takes no look at the others: as many watermarks take about as long with few inputs. With a
+// look at all of them it takes more than ten times as long.
 func TestGateOfVeryManyInputs(t *testing.T) {
-	const n = 4000
-	g, cs := gateOf(false, n)
-	start := time.Now()
-	told := types.MinInstant
-	for w := range types.Instant(8) {
-		for i, c := range cs { // each in turn is the one that holds event time back
-			c.Push(Item{Kind: Watermark, W: w*n + types.Instant(i)})
-			for _, it, ok := g.Next(1); ok; _, it, ok = g.Next(1) {
-				told = it.W
+	hear := func(n, rounds int) time.Duration {
+		g, cs := gateOf(false, n)
+		start := time.Now()
+		told := types.MinInstant
+		for w := range types.Instant(rounds) {
+			for i, c := range cs { // each in turn is the one that holds event time back
+				c.Push(Item{Kind: Watermark, W: w*types.Instant(n) + types.Instant(i)})
+				for _, it, ok := g.Next(1); ok; _, it, ok = g.Next(1) {
+					told = it.W
+				}
 			}
 		}
+		require.EqualValues(t, (rounds-1)*n, told)
+		return time.Since(start)
 	}
-	took := time.Since(start)
-	t.Log(took)
-	require.EqualValues(t, 7*n, told)
-	require.Less(t, took, 3*time.Second)
+	few, many := time.Hour, time.Hour
+	for range 3 { // the machine may be busy
+		few, many = min(few, hear(20, 800)), min(many, hear(8000, 2))
+	}
+	t.Log(few, many)
+	require.Less(t, many, 10*few)
 }
 
 func TestGateIdleInputsDoNotHold(t *testing.T) {
