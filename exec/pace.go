@@ -2,26 +2,27 @@ package exec
 
 import "github.com/ebb-lang/ebb/exec/vec"
 
-// pace decides how many rows of a batch a step takes, so that a step lasts about a millisecond however slow an operator
-// or sink is: a barrier never waits for more than that, or for one row.
-type pace struct{ max int }
+// Pace decides how many rows of a batch a step takes, so that a step lasts about a millisecond however slow an operator
+// or sink is: a barrier never waits for more than that, or for one row. An operator that makes many rows of few has one of
+// its own for what it gives out: what follows it may do the same.
+type Pace struct{ max int }
 
 const (
 	stepTime  = 1e6 // nanoseconds
-	firstRows = 256 // of a task whose cost is not known
+	firstRows = 1   // while the cost is not known: it may become a million
 )
 
-// rows returns how many rows the next step may take.
-func (p *pace) rows() int {
+// Rows returns how many rows the next step may take.
+func (p *Pace) Rows() int {
 	if p.max == 0 {
 		p.max = firstRows
 	}
 	return p.max
 }
 
-// took tells how long a number of rows took. One slow step, such as one in which the machine did something else, is
+// Took tells how long a number of rows took. One slow step, such as one in which the machine did something else, is
 // made up for within a few.
-func (p *pace) took(rows int, ns int64) {
+func (p *Pace) Took(rows int, ns int64) {
 	if ns <= 0 {
 		ns = 1
 	}

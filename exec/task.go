@@ -43,7 +43,7 @@ type Task struct {
 	bursts  []*node // whose operators are Bursters
 	writers []*writer
 	chunk   int64 // of the rows at hand
-	pace    pace
+	pace    Pace
 	fail    error
 	ended   bool
 	mayEnd  bool          // a Satisfier stands somewhere behind the head
@@ -175,14 +175,14 @@ func (t *Task) rows() int {
 	if t.env.StepRows != nil {
 		return t.env.StepRows()
 	}
-	return t.pace.rows()
+	return t.pace.Rows()
 }
 
 // timed runs a step over a number of rows and lets the pace know how long it took.
 func (t *Task) timed(rows int, f func()) {
 	from := t.env.Now()
 	f()
-	t.pace.took(rows, t.env.Now()-from)
+	t.pace.Took(rows, t.env.Now()-from)
 }
 
 // fed processes a piece of what the source has emitted.

@@ -9,7 +9,7 @@ import (
 // foldConstants evaluates what does not depend on the row, and drops filters that are always true.
 func foldConstants(p *Plan, lib *stdlib.Catalog) {
 	for _, n := range p.Nodes {
-		n.eachExpr(func(e *types.Expr) *types.Expr { return eval.Fold(e, lib).Rewrite(neutral) })
+		n.eachExpr(func(e *types.Expr) *types.Expr { return eval.Fold(e, lib, eval.MostFolded).Rewrite(neutral) })
 		keep := n.Steps[:0]
 		for _, st := range n.Steps {
 			if isTrue(st.Where) || isTrue(st.Assert) {

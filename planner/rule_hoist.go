@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
@@ -77,15 +78,15 @@ func hoistExpressions(p *Plan, _ *stdlib.Catalog) {
 	}
 }
 
-// failures returns the error rows of a stage whose keys and arguments are computed by r: those of r, and where the
-// expressions over its results can fail, its own.
+// failures returns the error rows of a stage whose keys and arguments are computed by r: those of r, and where its results or
+// the expressions over them can fail, its own.
 func (p *Plan) failures(r *Node, own Input) Input {
-	for _, it := range own.Node.Args.Post {
-		if !it.Expr.Infallible() {
-			u := &Node{Kind: Union, Name: r.Name, In: []Input{{r, 1}, own}, Out: own.Stream()}
-			p.Nodes = append(p.Nodes, u)
-			return Input{Node: u}
-		}
+	a := own.Node.Args
+	if slices.ContainsFunc(a.Post, func(it types.Item) bool { return !it.Expr.Infallible() }) ||
+		slices.ContainsFunc(a.Aggs, func(c types.AggCall) bool { return c.Result.Kind == types.List }) { // it may be too large
+		u := &Node{Kind: Union, Name: r.Name, In: []Input{{r, 1}, own}, Out: own.Stream()}
+		p.Nodes = append(p.Nodes, u)
+		return Input{Node: u}
 	}
 	own.Node.Errors = 0
 	return Input{r, 1}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
 )
@@ -44,7 +45,7 @@ func (w *World) Getenv(name string) (string, bool) { return os.LookupEnv(name) }
 
 // Fold evaluates an expression that reads no column, for constants of a script.
 func (w *World) Fold(e *types.Expr) (any, error) {
-	c := eval.Fold(e, w.Catalog)
+	c := eval.Fold(e, w.Catalog, vec.MaxValue)
 	if c.Op != types.OpConst {
 		return nil, fmt.Errorf("%s has no value", e)
 	}

@@ -232,6 +232,16 @@ func (o *list) eval(r *run, n *node, sel []uint32) value {
 		for ; next < int(i); next++ {
 			out.Offs[next+1] = int32(b.Len())
 		}
+		size := 8 * len(cols)
+		if n.risky {
+			for _, c := range cols {
+				size += c.Size(int(i))
+			}
+		}
+		if size > vec.MaxValue {
+			r.fail(n, int(i), vec.TooLarge("list", size))
+			continue
+		}
 		for _, c := range cols {
 			b.AppendRow(c.Column, int(i))
 		}

@@ -186,6 +186,7 @@ func (c *maker) build(e *types.Expr, n *node) (op, error) {
 	case types.OpList:
 		elems, err := c.nodes(e.Args)
 		n.cost = 20
+		n.risky = e.NestsLists()
 		return &list{elems}, err
 	case types.OpRecord:
 		fields, err := c.nodes(e.Args)

@@ -5,13 +5,18 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
+// MostFolded is how large a value may be, as vec.MaxValue counts, that takes the place of what it is computed from in a plan: a
+// constant is written down in every operator, and a range of a million is made in a millisecond.
+const MostFolded = 1 << 20
+
 // Fold replaces what does not depend on a row by its value: pure subtrees over constants, and `and`, `or`, `?:`, `??`
-// that a constant decides. What would fail stays as it is, to fail where a row asks for it.
-func Fold(e *types.Expr, lib Lib) *types.Expr {
-	return e.Rewrite(func(x *types.Expr) *types.Expr { return fold(x, lib) })
+// that a constant decides. What would fail stays as it is, to fail where a row asks for it; so does what is larger than most,
+// as vec.MaxValue counts, but for lists that are written out.
+func Fold(e *types.Expr, lib Lib, most int) *types.Expr {
+	return e.Rewrite(func(x *types.Expr) *types.Expr { return fold(x, lib, most) })
 }
 
-func fold(e *types.Expr, lib Lib) *types.Expr {
+func fold(e *types.Expr, lib Lib, most int) *types.Expr {
 	if e.Op == types.OpConst || e.Op == types.OpCol {
 		return e
 	}
@@ -20,7 +25,7 @@ func fold(e *types.Expr, lib Lib) *types.Expr {
 			if x.Type.Equal(e.Type) {
 				return x
 			}
-			return fold(&types.Expr{Op: types.OpCast, Type: e.Type, Args: []*types.Expr{x}, Pos: e.Pos}, lib)
+			return fold(&types.Expr{Op: types.OpCast, Type: e.Type, Args: []*types.Expr{x}, Pos: e.Pos}, lib, most)
 		}
 	}
 	switch e.Op {
@@ -42,7 +47,7 @@ func fold(e *types.Expr, lib Lib) *types.Expr {
 	}
 	var x Ctx
 	c := p.Eval(&x, &vec.Batch{N: 1}, nil)
-	if len(x.Fails) > 0 {
+	if len(x.Fails) > 0 || e.Op != types.OpList && c.Size(0) > most {
 		return e
 	}
 	v := c.Value(0)

@@ -8,6 +8,38 @@ import (
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
+// inRange is x in lo..hi, of which no list is made.
+type inRange struct {
+	a      *node
+	lo, hi operand
+}
+
+// known reports whether the operand is not the constant nil.
+func (o operand) known() bool { return o.n != nil || o.val != nil }
+
+func (o *inRange) kids() []*node { return append([]*node{o.a}, operandKids(o.lo, o.hi)...) }
+
+func (o *inRange) eval(r *run, n *node, sel []uint32) value {
+	a, lo, hi := r.eval(o.a, sel), r.get(o.lo, sel), r.get(o.hi, sel)
+	valid := vec.And(a.Valid, vec.And(lo.valid(), hi.valid()))
+	out := r.new(n.typ)
+	from, to := o.lo.int(), o.hi.int()
+	for _, i := range r.rows(sel) {
+		if lo.Column != nil {
+			from = lo.Ints[i]
+		}
+		if hi.Column != nil {
+			to = hi.Ints[i]
+		}
+		x := a.Ints[i]
+		out.Bools[i] = from <= x && x <= to && (valid == nil || valid.Get(int(i)))
+	}
+	r.free(a)
+	r.drop(lo)
+	r.drop(hi)
+	return out
+}
+
 // linearLimit is the longest constant list that is searched element by element.
 const linearLimit = 8
 
@@ -34,21 +66,18 @@ type set[T comparable] struct {
 }
 
 func (s *set[T]) add(v T) {
-	for _, x := range s.list {
-		if x == v {
-			return
-		}
-	}
-	s.list = append(s.list, v)
-}
-
-func (s *set[T]) done() {
-	if len(s.list) <= linearLimit {
+	if s.has(v) == 1 {
 		return
 	}
-	s.index = make(map[T]struct{}, len(s.list))
-	for _, x := range s.list {
-		s.index[x] = struct{}{}
+	s.list = append(s.list, v)
+	switch {
+	case s.index != nil:
+		s.index[v] = struct{}{}
+	case len(s.list) > linearLimit:
+		s.index = map[T]struct{}{}
+		for _, x := range s.list {
+			s.index[x] = struct{}{}
+		}
 	}
 }
 
@@ -94,9 +123,6 @@ func newInConst(a *node, elem types.Type, list []any) *inConst {
 	if o.asFloat && len(o.ints.list) > 0 {
 		return nil
 	}
-	o.ints.done()
-	o.floats.done()
-	o.strs.done()
 	o.first[0] = "no empty text"
 	taken := map[int]bool{}
 	for _, x := range o.strs.list {

@@ -195,6 +195,12 @@ func in(c *maker, e *types.Expr, n *node) (op, error) {
 	default:
 		return nil, badTypes(e)
 	}
+	if r := e.Args[1]; r.Op == types.OpCall && r.Name == ".." && a.typ.Kind == types.Int {
+		if lo, hi, err := c.pair(r); err != nil || lo.known() && hi.known() {
+			n.cost = 3
+			return &inRange{a, lo, hi}, err
+		}
+	}
 	b, err := c.node(e.Args[1])
 	n.cost = 40
 	return &inList{a, b}, err

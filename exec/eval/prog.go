@@ -22,7 +22,7 @@ func Compile(e *types.Expr, lib Lib) (*Prog, error) { return CompileAll([]*types
 func CompileAll(es []*types.Expr, lib Lib) (*Prog, error) {
 	folded := make([]*types.Expr, len(es))
 	for i, e := range es {
-		folded[i] = Fold(e, lib)
+		folded[i] = Fold(e, lib, MostFolded)
 	}
 	return compile(folded, lib)
 }

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"strings"
 	"unsafe"
 
@@ -91,9 +90,6 @@ func (o *matches) compiled(p string) (*Regexp, error) {
 	return re, nil
 }
 
-// maxText is the most bytes that a text may have that an expression makes: a row fails rather than the process.
-const maxText = 64 << 20
-
 // concat is a chain of + over strings: the rows of a batch share one block of memory.
 type concat struct{ parts []operand }
 
@@ -122,7 +118,7 @@ func (o *concat) eval(r *run, n *node, sel []uint32) value {
 			size += len(vals[k].Strs[i])
 		}
 	}
-	if size > maxText { // rare: a row of its own may be too long
+	if size > vec.MaxValue { // rare: a row of its own may be too long
 		keep := rows[:0:0]
 		size = 0
 		for _, i := range rows {
@@ -130,8 +126,8 @@ func (o *concat) eval(r *run, n *node, sel []uint32) value {
 			for k, p := range o.parts {
 				long += len(p.text(vals[k], i))
 			}
-			if long > maxText {
-				r.fail(n, int(i), fmt.Errorf("the text would have %d MiB, more than the %d MiB that a value may have", long>>20, maxText>>20))
+			if long > vec.MaxValue {
+				r.fail(n, int(i), vec.TooLarge("text", long))
 				continue
 			}
 			size += long

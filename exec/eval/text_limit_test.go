@@ -16,7 +16,7 @@ func TestTooLongTextFailsItsRow(t *testing.T) {
 	col := types.ColRef(s, 0)
 	p, err := Compile(&types.Expr{Op: types.OpCall, Name: "+", Type: types.T(types.String), Args: []*types.Expr{col, col}}, nil)
 	require.NoError(t, err)
-	b := &vec.Batch{N: 2, Cols: []*vec.Column{{Type: types.T(types.String), Strs: []string{strings.Repeat("x", maxText/2+1), "ab"}}}}
+	b := &vec.Batch{N: 2, Cols: []*vec.Column{{Type: types.T(types.String), Strs: []string{strings.Repeat("x", vec.MaxValue/2+1), "ab"}}}}
 	x := &Ctx{}
 	out := p.Eval(x, b, nil)
 	require.Len(t, x.Failed(), 1)

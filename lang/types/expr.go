@@ -165,10 +165,15 @@ func (e *Expr) Fails() bool {
 	return false
 }
 
+// NestsLists reports whether e writes out a list of lists or records: it may be larger than a value may be.
+func (e *Expr) NestsLists() bool {
+	return e.Op == OpList && (e.Type.Elem.Kind == List || e.Type.Elem.Kind == Record)
+}
+
 // Infallible reports whether e gives a value for every row.
 func (e *Expr) Infallible() bool {
 	return !e.Any(func(x *Expr) bool {
-		return x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare)
+		return x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare) || x.NestsLists()
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -432,4 +433,21 @@ func TestBadConstantsAreRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A list that is too large keeps no more than what its result needs to be known as such.
+func TestCollectIsBounded(t *testing.T) {
+	b := newBench(t, "collect", []types.Type{types.T(types.Int)})
+	a, rows := b.new(), state.NewRows(b.new().Words())
+	g := groups(rows, 1)
+	one := make([][]any, vec.MaxRows)
+	for i := range one {
+		one[i] = []any{int64(i)}
+	}
+	in := b.input(one)
+	g.IDs = slices.Repeat(g.IDs, len(one))
+	for n := 0; n < mostElements+3*len(one); n += len(one) {
+		a.Add(g, in)
+	}
+	require.Equal(t, mostElements+1, a.(*collect).lists.Len(g.Words(0)))
 }

@@ -44,6 +44,10 @@ func limitOf(args []*types.Expr) (int, error) {
 	return int(n), nil
 }
 
+// mostElements is how many elements a list may have at all. One more is kept, so that the result fails; the others would only
+// take memory until then.
+const mostElements = vec.MaxValue / 8
+
 // collect keeps the values of a group in a list, with event time and position.
 type collect struct {
 	limit int
@@ -68,6 +72,9 @@ func (c *collect) Add(g spec.Groups, in *spec.Input) {
 	g, rows := in.NotNull(g)
 	for i, r := range rows {
 		w := g.Words(i)
+		if c.lists.Len(w) > mostElements {
+			continue
+		}
 		e := c.lists.Append(w)
 		t, p := in.Order(r)
 		e[coTime], e[coPos] = uint64(t), p
@@ -112,7 +119,7 @@ func (c *collect) Merge(to, from spec.Groups) {
 		w := to.Words(i)
 		c.flat = c.flat[:0]
 		c.lists.Each(from.Words(i), func(e []uint64) { c.flat = append(c.flat, e...) })
-		for at := 0; at < len(c.flat); at += width {
+		for at := 0; at < len(c.flat) && c.lists.Len(w) <= mostElements; at += width {
 			e := c.lists.Append(w)
 			f := c.flat[at : at+width]
 			e[coTime], e[coPos] = f[coTime], f[coPos]

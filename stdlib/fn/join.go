@@ -2,6 +2,7 @@ package fn
 
 import (
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
@@ -11,8 +12,8 @@ var _ = define(spec.Func{
 		Text:     "The elements as one text with the separator between them; null where an element is null.",
 		Examples: []spec.Example{{Code: `join(["a", "b"], "-")`, Want: `"a-b"`}, {Code: `join(["a", "b"])`, Want: `"ab"`}}},
 	Overloads: []spec.Overload{
-		{Sig: types.Sig{Params: []types.Type{stringsT}, Infer: nullableAs(stringT)}, Kernel: joinKernel},
-		{Sig: types.Sig{Params: []types.Type{stringsT, stringT}, Infer: nullableAs(stringT)}, Kernel: joinKernel},
+		{Sig: types.Sig{Params: []types.Type{stringsT}, Rare: true, Infer: nullableAs(stringT)}, Kernel: joinKernel},
+		{Sig: types.Sig{Params: []types.Type{stringsT, stringT}, Rare: true, Infer: nullableAs(stringT)}, Kernel: joinKernel},
 	},
 })
 
@@ -26,6 +27,11 @@ func joinKernel(c *eval.Call) {
 		lo, hi := int(a.Offs[i]), int(a.Offs[i+1])
 		if anyNull(a.Kids[0], lo, hi) {
 			c.SetNull(i)
+			return b
+		}
+		// Before it is made: one text may stand in a list many times.
+		if size := a.Size(i) + (len(sep.at(i))-8)*(hi-lo); size-len(sep.at(i)) > vec.MaxValue {
+			c.Fail(i, vec.TooLarge("text", size))
 			return b
 		}
 		for j := lo; j < hi; j++ {

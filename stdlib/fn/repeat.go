@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -15,8 +16,8 @@ var _ = define(spec.Func{
 		in, times := c.Args[0].Col.Strs, of[int64](c.Args[1])
 		build(c, func(b []byte, i int) []byte {
 			s, n := in[i], times.at(i)
-			if n < 0 || n > 1e6 || n*int64(len(s)) > maxText {
-				c.Fail(i, fmt.Errorf("`repeat` of %d bytes %d times: the count is from 0 to 1,000,000 and the text at most %d bytes", len(s), n, maxText))
+			if n < 0 || n > 1e6 || n*int64(len(s)) > vec.MaxValue {
+				c.Fail(i, fmt.Errorf("`repeat` of %d bytes %d times: the count is from 0 to 1,000,000 and the text at most %d bytes", len(s), n, vec.MaxValue))
 				return b
 			}
 			for range n {

@@ -1,10 +1,10 @@
 package fn
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -17,9 +17,6 @@ var _ = define(spec.Func{
 		{Sig: rare(sig(stringT, stringT, stringT, stringT, intT)), Kernel: replaceKernel},
 	},
 })
-
-// maxText is the longest text that a row may blow up to.
-const maxText = 64 << 20
 
 func replaceKernel(c *eval.Call) {
 	in, was, now := c.Args[0].Col.Strs, of[string](c.Args[1]), of[string](c.Args[2])
@@ -37,8 +34,8 @@ func replaceKernel(c *eval.Call) {
 		if n >= 0 && n < times {
 			times = n
 		}
-		if grown := int64(len(s)) + times*int64(len(new)-len(old)); grown > maxText {
-			c.Fail(i, fmt.Errorf("`replace` would make a text of %d bytes; at most %d", grown, maxText))
+		if grown := int64(len(s)) + times*int64(len(new)-len(old)); grown > vec.MaxValue {
+			c.Fail(i, vec.TooLarge("text", int(grown)))
 			return b
 		}
 		return append(b, strings.Replace(s, old, new, int(times))...)

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebb-lang/ebb/exec/eval"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -14,10 +15,13 @@ var _ = define(spec.Func{
 			"`part` takes one piece and is faster.",
 		Examples: []spec.Example{{Code: `split("a,b,c", ",")`, Want: `["a", "b", "c"]`}, {Code: `split("a,b,c", ",", 2)`, Want: `["a", "b,c"]`}}},
 	Overloads: []spec.Overload{
-		{Sig: sig(stringsT, stringT, stringT), Kernel: splitBy(0)},
-		{Sig: sig(stringsT, stringT, stringT, intT), Kernel: splitBy(0)},
+		{Sig: rare(sig(stringsT, stringT, stringT)), Kernel: splitBy(0)},
+		{Sig: rare(sig(stringsT, stringT, stringT, intT)), Kernel: splitBy(0)},
 	},
 })
+
+// tooMany pieces are no list that may be made: more need not be looked for.
+const tooMany = vec.MaxValue/8 + 1
 
 // splitBy makes the kernel of split and splitAfter: keep is how much of the separator a piece keeps (all or nothing).
 func splitBy(keep int) eval.Kernel {
@@ -27,7 +31,18 @@ func splitBy(keep int) eval.Kernel {
 		if len(c.Args) > 2 {
 			limit = of[int64](c.Args[2])
 		}
-		return func(to []string, i int) []string { return appendPieces(to, in[i], sep.at(i), limit.at(i), keep) }
+		return func(to []string, i int) []string {
+			n, start := limit.at(i), len(to)
+			if n < 0 || n > tooMany {
+				n = tooMany
+			}
+			to = appendPieces(to, in[i], sep.at(i), n, keep)
+			if len(to)-start == tooMany {
+				c.Fail(i, vec.TooLarge("list", 8*tooMany))
+				to = to[:start]
+			}
+			return to
+		}
 	})
 }
 

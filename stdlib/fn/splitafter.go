@@ -9,7 +9,7 @@ var _ = define(spec.Func{
 		Text:     "The pieces of the text, each with the separator that ends it.",
 		Examples: []spec.Example{{Code: `splitAfter("a,b,c", ",")`, Want: `["a,", "b,", "c"]`}}},
 	Overloads: []spec.Overload{
-		{Sig: sig(stringsT, stringT, stringT), Kernel: splitBy(1)},
-		{Sig: sig(stringsT, stringT, stringT, intT), Kernel: splitBy(1)},
+		{Sig: rare(sig(stringsT, stringT, stringT)), Kernel: splitBy(1)},
+		{Sig: rare(sig(stringsT, stringT, stringT, intT)), Kernel: splitBy(1)},
 	},
 })

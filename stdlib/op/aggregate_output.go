@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/eval"
@@ -18,6 +19,7 @@ type outputs struct {
 	fail     spec.Fail
 	env      *exec.Env
 	schema   types.Schema
+	aggs     []types.AggCall
 	keys     int
 	windowed bool  // there is a column `window`
 	timed    bool  // rows have an event time
@@ -30,7 +32,7 @@ type outputs struct {
 }
 
 func newOutputs(c *spec.StageContext) (*outputs, error) {
-	o := &outputs{fail: c.Fail, env: c.Env, schema: c.Out.Schema, keys: len(c.Args.By), windowed: c.Args.Window != nil, timed: c.Out.Time, back: 1}
+	o := &outputs{fail: c.Fail, env: c.Env, schema: c.Out.Schema, aggs: c.Args.Aggs, keys: len(c.Args.By), windowed: c.Args.Window != nil, timed: c.Out.Time, back: 1}
 	if w := c.Args.Window; w != nil && w.Kind == types.Session {
 		o.back = 0
 	}
@@ -72,11 +74,36 @@ func (o *outputs) rows(r *results, out *exec.Out) (*vec.Batch, error) {
 	}
 	o.ctx.Reset(o.env.Now())
 	o.prog.EvalAll(&o.ctx, b, nil, items)
+	o.tooLarge(r)
 	b, err := o.fail(&o.ctx, b, out)
 	if err != nil {
 		return nil, err
 	}
 	return b.With(given), nil
+}
+
+// tooLarge fails the rows in which a call gives a list that is larger than a value may be.
+func (o *outputs) tooLarge(r *results) {
+	for k, c := range r.calls {
+		if c.Type.Kind != types.List {
+			continue
+		}
+		for i := range r.n {
+			n := c.Size(i)
+			if n <= vec.MaxValue {
+				continue
+			}
+			err := vec.TooLarge("list", n)
+			if sig := o.aggs[k].Sig; sig.Cap != "" {
+				err = fmt.Errorf("%w; `%s(…, %s: 1_000)` takes fewer values", err, sig.Name, sig.Cap)
+			}
+			o.ctx.Fails = append(o.ctx.Fails, eval.Fail{Row: i, Err: err})
+			if c.Valid == nil {
+				c.Valid = vec.FullBitmap(r.n)
+			}
+			c.Valid.Clear(i) // what is shown of the row is to be readable
+		}
+	}
 }
 
 func (o *outputs) window(r *results) *vec.Column {

@@ -62,6 +62,7 @@ type unnest struct {
 	from  []int        // the input's column that each of the output is, -1: the element
 	owed  []lists      // in order
 	later []lists      // of other tasks, by chunk
+	pace  exec.Pace
 	// reached is the chunk of what comes next.
 	reached int64
 }
@@ -112,7 +113,9 @@ func (u *unnest) Drain(out *exec.Out) (bool, error) {
 				o.Cols = append(o.Cols, l.b.Cols[from].Gather(rows))
 			}
 		}
+		from := u.env.Now()
 		out.Emit(o)
+		u.pace.Took(len(rows), u.env.Now()-from)
 	}
 	if l.row == l.b.Rows() {
 		u.owed[0] = lists{}
@@ -126,7 +129,7 @@ func (u *unnest) most() int {
 	if u.env.StepRows != nil {
 		return u.env.StepRows()
 	}
-	return vec.MaxRows
+	return u.pace.Rows()
 }
 
 // take takes at most so many elements: the physical row that each is of, and its place among all elements.

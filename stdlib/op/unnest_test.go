@@ -68,13 +68,13 @@ func TestUnnestPieces(t *testing.T) {
 	u.env.StepRows = nil
 	var sizes []int
 	out := exec.NewTap(func(_ int, it exec.Item) { sizes = append(sizes, it.Batch.Rows()) })
-	require.NoError(t, u.Process(0, listsOf(t, 1, 3*vec.MaxRows-1, 2), out))
-	require.Equal(t, []int{vec.MaxRows}, sizes)
+	require.NoError(t, u.Process(0, listsOf(t, 1, 3*vec.MaxRows+1+8+64+512-1, 2), out))
+	require.Equal(t, []int{1}, sizes)
 	for u.Owes() {
 		_, err := u.Drain(out)
 		require.NoError(t, err)
 	}
-	require.Equal(t, []int{vec.MaxRows, vec.MaxRows, vec.MaxRows, 1}, sizes)
+	require.Equal(t, []int{1, 8, 64, 512, vec.MaxRows, vec.MaxRows, vec.MaxRows, 1}, sizes)
 }
 
 // What the tasks of a wider run owed is given out by those that have the chunks now, when their turn comes.
@@ -135,4 +135,27 @@ func reload(t *testing.T, u *unnest) *unnest {
 	require.NoError(t, to.Load(r))
 	require.NoError(t, r.Done())
 	return to
+}
+
+// A piece has so many rows as what follows takes in about a millisecond, one at first: each may become a million.
+func TestUnnestKeepsPace(t *testing.T) {
+	u := newUnnest(t, 0)
+	now, cost := int64(0), int64(1000)
+	u.env.StepRows, u.env.Now = nil, func() int64 { return now }
+	var pieces []int
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		pieces = append(pieces, it.Batch.Rows())
+		now += int64(it.Batch.Rows()) * cost
+	})
+	require.NoError(t, u.Process(0, listsOf(t, 1, 6000), out))
+	for more := true; more; {
+		var err error
+		more, err = u.Drain(out)
+		require.NoError(t, err)
+		if len(pieces) > 5 { // it gets slow
+			cost = 10_000_000
+		}
+	}
+	require.Equal(t, []int{1, 8, 64, 512, 1000, 1000, 1000}, pieces[:7])
+	require.Equal(t, 1, pieces[7])
 }
