@@ -138,8 +138,8 @@ func (s *Sets) tidy(words []uint64) {
 // Distinct returns how many distinct values of the set have a count above zero.
 func (s *Sets) Distinct(o []uint64) int64 { return int64(o[setDistinct]) }
 
-// Empty reports whether no value has a count other than zero.
-func (s *Sets) Empty(o []uint64) bool { return o[setSize] == 0 }
+// Len returns how many values the set has: those with a count other than zero.
+func (s *Sets) Len(o []uint64) int { return int(o[setSize]) }
 
 // Entries appends the values of the set, as words, in no useful order.
 func (s *Sets) Entries(o []uint64, words []uint64) []uint64 {

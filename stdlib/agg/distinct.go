@@ -83,6 +83,15 @@ func (d *distinct) Partial(g spec.Groups) []*vec.Column {
 	return []*vec.Column{{Type: types.ListOf(d.t), Offs: offs, Kids: []*vec.Column{values}}}
 }
 
+// Values returns how many values are in the sets.
+func (d *distinct) Values(g spec.Groups) int {
+	n := 0
+	for i := range g.IDs {
+		n += d.sets.Len(g.Words(i))
+	}
+	return n
+}
+
 func (d *distinct) AddPartial(g spec.Groups, in *spec.Input) {
 	list := in.Args[0]
 	for i, r := range in.Rows {

@@ -19,6 +19,7 @@ type calls struct {
 	counted bool
 	partial bool // arguments are partial results
 	keeps   bool // something is kept outside the words
+	grow    int  // of how many aggregates it grows with the rows of a group
 	one     bool // all rows of an apply go to one group
 
 	in         spec.Input
@@ -71,6 +72,9 @@ func newCalls(c *spec.StageContext) (cs *calls, args []*types.Expr, err error) {
 		}
 		if _, ok := a.(interface{ KeepsNothing() }); !ok {
 			cs.keeps = true
+		}
+		if _, ok := a.(spec.Grower); ok {
+			cs.grow++
 		}
 		cs.aggs = append(cs.aggs, a)
 		cs.at = append(cs.at, cs.words)
@@ -184,6 +188,18 @@ func (c *calls) free(rows *state.Rows, off int, ids []uint32) {
 	for k, a := range c.aggs {
 		a.Free(c.groups(k, rows, off, ids))
 	}
+}
+
+// values returns how many values the groups of a table keep outside their words.
+func (c *calls) values(t *state.Table) int {
+	ids, _ := t.All(0, t.Len(), nil)
+	n := 0
+	for k, a := range c.aggs {
+		if g, ok := a.(spec.Grower); ok {
+			n += g.Values(c.groups(k, t.Rows(), t.Off(), ids))
+		}
+	}
+	return n
 }
 
 // clear empties a table of groups.

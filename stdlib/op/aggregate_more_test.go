@@ -160,6 +160,36 @@ func TestAggregateManyKeys(t *testing.T) {
 	}
 }
 
+// Sets are sent when they have become large, so that of one group, too, little is kept before the exchange; where values
+// hardly repeat, more of them are kept, for it would be of no use to send them early.
+func TestPartialSetsAreBounded(t *testing.T) {
+	for _, w := range []*types.Window{nil, {Kind: types.Tumbling, Size: 1 << 40}} {
+		for _, repeated := range []int{1, 8} {
+			a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}, width: 1}
+			a.args.Window = w
+			a.call("distinct", []string{"i"})
+			a.call("count", nil)
+			const values = 5 * partialValues
+			for i := range values * repeated {
+				a.rows = append(a.rows, testRow{time: int64(i), mark: types.MinInstant, values: []any{nil, int64(i / repeated), int64(0), 0.0, nil, nil}})
+			}
+			runInFull(t, a)
+			text := fmt.Sprintf("%d|%d", values, values*repeated)
+			if w != nil {
+				text = windowAs(0, w.Size) + "|" + text
+			}
+			require.Equal(t, []string{text}, a.out)
+			if longest := slices.Max(a.lists); repeated > 1 {
+				require.Less(t, longest, 2*partialValues)
+				require.GreaterOrEqual(t, len(a.lists), 5-1)
+			} else {
+				require.Greater(t, longest, 3*partialValues/2)
+				require.Less(t, len(a.lists), 5)
+			}
+		}
+	}
+}
+
 // runInFull runs with batches of full size.
 func runInFull(t *testing.T, a *aggregateTest) {
 	rows := a.rows

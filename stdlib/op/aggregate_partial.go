@@ -61,6 +61,10 @@ func shapeOf(c *spec.StageContext) partialShape {
 const (
 	// partialGroups is how many groups are kept before the exchange: they should stay in the processor's cache.
 	partialGroups = 16 << 10
+	// partialValues is how many values, for example of sets, groups keep before the exchange, for the same reason. Where they
+	// hardly repeat among so many, it becomes up to mostValues: what is sent of one group has an end.
+	partialValues = 16 << 10
+	mostValues    = 1 << 20
 	// bypassBatches is for how many batches grouping is left out after it has not paid.
 	bypassBatches = 64
 )
@@ -77,6 +81,8 @@ type partial struct {
 	alone *state.Rows
 
 	groups, rows int // since the last time that all were sent
+	look         int // rows at which values are counted next
+	keep         int // how many values are kept
 	bypass       int
 	sending      []*pane
 	next         uint32
@@ -96,7 +102,7 @@ func newPartial(c *spec.StageContext) (exec.Operator, types.Schema, bool) {
 		return nil, types.Schema{}, false
 	}
 	in.reuse = true // what is kept and sent are copies
-	p := &partial{in: in, calls: cs, shape: shape, alone: state.NewRows(cs.words)}
+	p := &partial{in: in, calls: cs, shape: shape, alone: state.NewRows(cs.words), keep: partialValues}
 	if shape.sliced {
 		p.deal = newDeal(c, cs, p)
 	} else {
@@ -149,7 +155,29 @@ func (p *partial) Process(_ int, b *vec.Batch, out *exec.Out) error {
 		p.sendAll()
 		return p.finishOwed(out)
 	}
+	if p.calls.grow > 0 && p.rows >= p.look {
+		if n := p.values(); n >= p.keep {
+			if p.rows*p.calls.grow < 2*n {
+				p.keep = min(2*p.keep, mostValues)
+			}
+			p.sendAll()
+			return p.finishOwed(out)
+		}
+		p.look = p.rows + max(p.groups, vec.MaxRows) // to look at all groups costs less than the rows did
+	}
 	return nil
+}
+
+// values returns how many values the groups keep.
+func (p *partial) values() int {
+	if p.whole != nil {
+		return p.calls.values(p.whole.table)
+	}
+	n := 0
+	for _, x := range p.panes.open {
+		n += p.calls.values(x.table)
+	}
+	return n
 }
 
 // direct sends each row of the pane as a partial result of its own.
@@ -214,7 +242,7 @@ func (p *partial) sendAll() {
 		p.sending = append(p.sending, p.panes.all()...)
 		p.due = p.due[:0]
 	}
-	p.groups, p.rows = 0, 0
+	p.groups, p.rows, p.look = 0, 0, 0
 }
 
 // Advance makes the groups owed that a window needs which fires now.
@@ -229,7 +257,7 @@ func (p *partial) Advance(w types.Instant, out *exec.Out) error {
 	}
 	p.groups = max(p.groups, 0)
 	if len(p.due) == 0 {
-		p.groups, p.rows = 0, 0
+		p.groups, p.rows, p.look = 0, 0, 0
 	}
 	return nil
 }

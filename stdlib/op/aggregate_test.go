@@ -31,6 +31,7 @@ type aggregateTest struct {
 	late  []string
 	stats *exec.Stats
 	now   int64
+	lists []int // how many values were in each batch of partial results
 }
 
 // testRow is an input row. mark is the watermark of its split when it was read.
@@ -214,6 +215,11 @@ func (a *aggregateTest) run(t require.TestingT, choose func(n int) int) {
 					return
 				}
 				require.Equal(t, len(schema.Fields), len(it.Batch.Cols))
+				for _, c := range it.Batch.Cols {
+					if c.Offs != nil {
+						a.lists = append(a.lists, c.Kids[0].Len())
+					}
+				}
 				require.NoError(t, main.op.Process(0, it.Batch, main.out))
 			})
 			pre = append(pre, d)

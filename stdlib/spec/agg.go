@@ -52,6 +52,12 @@ type Partialer interface {
 	AddPartial(g Groups, in *Input)
 }
 
+// Grower is a Partialer whose partial results grow with the rows of a group.
+type Grower interface {
+	// Values returns how many values the groups keep.
+	Values(g Groups) int
+}
+
 // Flat is embedded by aggregates that keep nothing outside their words.
 type Flat struct{}
 
