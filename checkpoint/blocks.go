@@ -1,14 +1,10 @@
 package checkpoint
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"sync"
 
 	"github.com/ebb-lang/ebb/checkpoint/disk"
-	"github.com/zeebo/xxh3"
 )
 
 // openFiles bounds how many segments stay open to be read.
@@ -32,44 +28,21 @@ func (b *blocks) path(segment uint64) string { return filepath.Join(b.dir, segme
 
 // read returns the data of a block, checked. Several may be read at the same time.
 func (b *blocks) read(r Ref) ([]byte, error) {
-	b.mu.Lock()
-	many := len(b.files) >= openFiles
-	b.mu.Unlock()
-	if many {
-		b.close()
-	}
-	b.use.RLock()
-	defer b.use.RUnlock()
-	damage := func(err error) error {
-		return &DamageError{Damage: Damage{File: b.path(r.Segment), Offset: int64(r.Offset), Why: err.Error()}, Err: err}
-	}
-	f, err := b.file(r.Segment)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, damage(fmt.Errorf("the file is missing: %w", fs.ErrNotExist))
-	}
+	s, err := b.stream(r)
 	if err != nil {
-		return nil, fmt.Errorf("reading a block of a checkpoint: %w", err)
+		return nil, err
 	}
-	info, err := f.Stat()
+	p := Memory[byte](int(r.Length))
+	return p, s.read(p)
+}
+
+// reader returns a reader of a block that reads it piece by piece.
+func (b *blocks) reader(id ID, r Ref) (*Reader, error) {
+	s, err := b.stream(r)
 	if err != nil {
-		return nil, fmt.Errorf("reading a block of a checkpoint: %w", err)
+		return nil, err
 	}
-	size := uint64(info.Size())
-	if r.Offset > size || r.Length > size || r.Offset+headerBytes+r.Length > size {
-		return nil, damage(errors.New("the file is too short"))
-	}
-	p := Memory[byte](int(headerBytes + r.Length))
-	if _, err := f.ReadAt(p, int64(r.Offset)); err != nil {
-		return nil, fmt.Errorf("reading a block of a checkpoint: %w", err)
-	}
-	h, ok := parseHeader(p, r.Segment, int64(r.Offset))
-	if !ok || h.ref(r.Segment) != r {
-		return nil, damage(errors.New("there is another record or none"))
-	}
-	if p = p[headerBytes:]; xxh3.Hash(p) != r.Sum {
-		return nil, damage(errSum)
-	}
-	return p, nil
+	return &Reader{ID: id, more: s}, nil
 }
 
 // file returns the file of a segment, to be used while use is shared.

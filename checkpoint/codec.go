@@ -280,9 +280,10 @@ func (w *Writer) Free() {
 // Reader reads what a Writer wrote. After an error all values are zero and Err tells the first one, so that a Load may
 // check once, at its end; counts must be checked against Left before memory is made for them.
 type Reader struct {
-	ID  ID // the checkpoint
-	buf []byte
-	err error
+	ID   ID // the checkpoint
+	buf  []byte
+	more *stream // what follows buf; nil: nothing
+	err  error
 }
 
 // NewReader reads data.
@@ -304,18 +305,24 @@ func (r *Reader) Fail(format string, args ...any) { r.fail(fmt.Errorf(format, ar
 func (r *Reader) Err() error { return r.err }
 
 // Left returns how many bytes are left.
-func (r *Reader) Left() int { return len(r.buf) }
+func (r *Reader) Left() int {
+	if r.more == nil || r.err != nil {
+		return len(r.buf)
+	}
+	return len(r.buf) + r.more.left()
+}
 
 // Done returns the first error; bytes that are left are one.
 func (r *Reader) Done() error {
-	if r.err == nil && len(r.buf) > 0 {
-		return fmt.Errorf("%d bytes are left over", len(r.buf))
+	if left := r.Left(); r.err == nil && left > 0 {
+		return fmt.Errorf("%d bytes are left over", left)
 	}
 	return r.err
 }
 
 // Uint reads what Writer.Uint wrote.
 func (r *Reader) Uint() uint64 {
+	r.need(binary.MaxVarintLen64)
 	v, n := binary.Uvarint(r.buf)
 	if n <= 0 {
 		r.fail(errShort)
@@ -327,6 +334,7 @@ func (r *Reader) Uint() uint64 {
 
 // Int reads what Writer.Int wrote.
 func (r *Reader) Int() int64 {
+	r.need(binary.MaxVarintLen64)
 	v, n := binary.Varint(r.buf)
 	if n <= 0 {
 		r.fail(errShort)
@@ -353,8 +361,14 @@ func (r *Reader) Bool() bool {
 
 // Bytes reads what Writer.Bytes wrote. It is a view of the data.
 func (r *Reader) Bytes() []byte {
+	p := r.bytes()
+	r.lend()
+	return p
+}
+
+func (r *Reader) bytes() []byte {
 	n := r.Uint()
-	if n > uint64(len(r.buf)) {
+	if n > uint64(r.Left()) {
 		r.fail(errShort)
 		return nil
 	}
@@ -363,21 +377,32 @@ func (r *Reader) Bytes() []byte {
 
 // Fill fills p with the bytes that follow; with zeros if there are not as many.
 func (r *Reader) Fill(p []byte) {
-	if len(p) > len(r.buf) {
+	if len(p) > r.Left() {
 		r.fail(errShort)
 		clear(p)
 		return
 	}
-	copy(p, r.take(len(p)))
+	if len(p)-len(r.buf) < fillBytes {
+		copy(p, r.take(len(p)))
+	} else {
+		n := copy(p, r.buf)
+		r.buf = nil
+		if err := r.more.read(p[n:]); err != nil {
+			r.fail(err)
+		}
+	}
+	if r.err != nil {
+		clear(p)
+	}
 }
 
 // String reads what Writer.String wrote.
-func (r *Reader) String() string { return string(r.Bytes()) }
+func (r *Reader) String() string { return string(r.bytes()) }
 
 // Words reads what Writer.Words wrote.
 func (r *Reader) Words() []uint64 {
 	n := r.Uint()
-	if n > uint64(len(r.buf)/8) {
+	if n > uint64(r.Left()/8) {
 		r.fail(errShort)
 		return nil
 	}
@@ -388,25 +413,22 @@ func (r *Reader) Words() []uint64 {
 
 // RawWords fills ws with what Writer.RawWords wrote; with zeros if there are not as many.
 func (r *Reader) RawWords(ws []uint64) {
-	if len(ws) > len(r.buf)/8 {
-		r.fail(errShort)
-		clear(ws)
+	if len(ws) == 0 {
 		return
 	}
-	b := r.take(8 * len(ws))
-	if littleEndian && len(ws) > 0 {
-		copy(unsafe.Slice((*byte)(unsafe.Pointer(&ws[0])), len(b)), b)
-		return
-	}
-	for i := range ws {
-		ws[i] = binary.LittleEndian.Uint64(b[8*i:])
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&ws[0])), 8*len(ws))
+	r.Fill(b)
+	if !littleEndian {
+		for i := range ws {
+			ws[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
 	}
 }
 
 // Count reads a number of things that take at least size bytes each; one that cannot be is an error.
 func (r *Reader) Count(size int) int {
 	n := r.Uint()
-	if n > uint64(len(r.buf)/max(size, 1)) {
+	if n > uint64(r.Left()/max(size, 1)) {
 		r.fail(errShort)
 		return 0
 	}
@@ -418,6 +440,8 @@ func (r *Reader) Rest(f func(p []byte) (rest []byte, err error)) {
 	if r.err != nil {
 		return
 	}
+	r.need(r.Left())
+	r.lend()
 	rest, err := f(r.buf)
 	if err != nil {
 		r.fail(err)
@@ -427,6 +451,7 @@ func (r *Reader) Rest(f func(p []byte) (rest []byte, err error)) {
 }
 
 func (r *Reader) take(n int) []byte {
+	r.need(n)
 	if n > len(r.buf) {
 		r.fail(errShort)
 		return nil

@@ -459,6 +459,22 @@ func (s *Store) Settle() error {
 
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
 func (s *Store) Read(r Ref) ([]byte, error) {
+	if err := s.written(r); err != nil {
+		return nil, err
+	}
+	return s.blocks.read(r)
+}
+
+// Stream returns a reader of a block, for checkpoint id, that reads it while it is loaded: see Reader.Check.
+func (s *Store) Stream(id ID, r Ref) (*Reader, error) {
+	if err := s.written(r); err != nil {
+		return nil, err
+	}
+	return s.blocks.reader(id, r)
+}
+
+// written sees to it that a block does not wait in memory.
+func (s *Store) written(r Ref) error {
 	s.mu.Lock()
 	waits := s.seg != nil && r.Segment == s.seg.id && int64(r.Offset) >= s.seg.flushed
 	err := s.err
@@ -469,10 +485,7 @@ func (s *Store) Read(r Ref) ([]byte, error) {
 		}
 		s.io.Unlock()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.blocks.read(r)
+	return err
 }
 
 // Manifest returns the manifest of a checkpoint; an error if there is none.

@@ -16,8 +16,9 @@ import (
 // taken by the gates before anything new; see gateGroup.old.
 type Restore struct {
 	Manifest *checkpoint.Manifest
-	// Read returns the bytes of a block.
-	Read func(checkpoint.Ref) ([]byte, error)
+	// Read returns the bytes of a block; Stream a reader that checks them only when they have been loaded.
+	Read   func(checkpoint.Ref) ([]byte, error)
+	Stream func(checkpoint.ID, checkpoint.Ref) (*checkpoint.Reader, error)
 	// Drop names stages whose state is not wanted.
 	Drop map[string]bool
 	// Secure makes durable what is read, before an output is changed in the knowledge of it; nil: it is.
@@ -53,6 +54,28 @@ func (x *Restore) open(id string, part []checkpoint.Ref) (chain []*checkpoint.Re
 		chain = append(chain, checkpoint.NewReader(x.Manifest.ID, data))
 	}
 	return chain, nil
+}
+
+// load gives an operator or a sink a part back. That of an operator is read while it is loaded, so that memory is needed for what
+// becomes of it only; a sink may touch the disk, and shall not in the belief of what is damaged.
+func (x *Restore) load(n *node, sv Saver, part []checkpoint.Ref) error {
+	if n.sink {
+		chain, err := x.open(n.id, part)
+		if err == nil {
+			err = load(sv, chain...)
+		}
+		return err
+	}
+	for _, b := range part {
+		r, err := x.Stream(x.Manifest.ID, b)
+		if err != nil {
+			return fmt.Errorf("reading the state of %s: %w", n.id, err)
+		}
+		if err := load(sv, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tasks returns the saved tasks that have a node of a kind, by their index.
@@ -242,11 +265,7 @@ func (x *restoring) node(n *node, t *Task) error {
 			return fmt.Errorf("%s: cannot be restored", n.name)
 		}
 		bring := func() error {
-			chain, err := x.open(n.id, parts[t.index].blocks)
-			if err == nil {
-				err = load(sv, chain)
-			}
-			if err != nil {
+			if err := x.load(n, sv, parts[t.index].blocks); err != nil {
 				return fmt.Errorf("restoring %s: %w", n.name, err)
 			}
 			return nil
@@ -335,12 +354,13 @@ func (t *Task) setTick(n *node, at types.Instant, off bool) {
 	}
 }
 
-func load(sv Saver, chain []*checkpoint.Reader) error {
+func load(sv Saver, chain ...*checkpoint.Reader) error {
 	for _, r := range chain {
-		if err := sv.Load(r); err != nil {
-			return err
+		err := sv.Load(r)
+		if err == nil {
+			err = r.Done()
 		}
-		if err := r.Done(); err != nil {
+		if err = r.Check(err); err != nil {
 			return err
 		}
 	}
@@ -364,11 +384,7 @@ func (x *restoring) merge(n *node, t *Task, parts []part) error {
 		if !ok {
 			return fmt.Errorf("it cannot be loaded")
 		}
-		chain, err := x.open(n.id, p.blocks)
-		if err != nil {
-			return err
-		}
-		if err := load(sv, chain); err != nil {
+		if err := x.load(n, sv, p.blocks); err != nil {
 			return err
 		}
 		switch op := n.op.(type) {

@@ -262,7 +262,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 func (l *Launched) goOn(m *checkpoint.Manifest, info checkpoint.Info, env *exec.Env) {
 	l.From, l.Info, l.Rewind = m, info, l.Store().Rewind(m)
 	l.script.spreadOut(m, l.lib, env)
-	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Secure: l.Store().Secure, Drop: l.o.drop(), NewOutputs: info.Foreign}
+	l.Setup.From = &exec.Restore{Manifest: m, Read: l.Store().Read, Stream: l.Store().Stream, Secure: l.Store().Secure, Drop: l.o.drop(), NewOutputs: info.Foreign}
 }
 
 // drop is AllowDropped as exec takes it.

@@ -200,7 +200,7 @@ func (f *Folder) prepare(from, to *checkpoint.Manifest, lib *stdlib.Catalog, scr
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	x, err := exec.NewRerun(g, env, clock, exec.Setup{From: &exec.Restore{Manifest: from, Read: f.Read, NewOutputs: true}, Until: until})
+	x, err := exec.NewRerun(g, env, clock, exec.Setup{From: &exec.Restore{Manifest: from, Read: f.Read, Stream: f.Stream, NewOutputs: true}, Until: until})
 	return r, x, env, err
 }
 
