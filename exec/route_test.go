@@ -166,4 +166,16 @@ func TestNodeWaitsWithTheEndUntilNothingIsOwed(t *testing.T) {
 	}
 	require.NoError(t, fail)
 	require.Equal(t, []string{"rows", "rows", "rows", "end"}, order)
+
+	// What comes while something is owed waits for it.
+	order, op.owed = nil, []int64{1, 2}
+	n.done, n.w, n.owes = false, types.MinInstant, true
+	n.signal(Item{Kind: Watermark, W: 5}, &fail)
+	n.signal(Item{Kind: End}, &fail)
+	require.Empty(t, order)
+	for n.owes {
+		n.drain(&fail)
+	}
+	require.NoError(t, fail)
+	require.Equal(t, []string{"rows", "rows", "watermark", "rows", "rows", "rows", "end"}, order)
 }
