@@ -89,7 +89,8 @@ func benchBids(tb testing.TB, format string) (path string, rows int) {
 }
 
 // cost is the time a run took by the clock, and by all cores together in the program and in the system.
-type cost struct{ wall, cpu time.Duration }
+// cost is what something took: by the clock, of CPU, and what other programs had of the CPU meanwhile, where that is known.
+type cost struct{ wall, cpu, others time.Duration }
 
 func measure(f func()) cost {
 	runtime.GC() // what the run before left
@@ -100,8 +101,24 @@ func measure(f func()) cost {
 
 // stopwatch returns a function that tells what was spent since.
 func stopwatch() func() cost {
-	cpu, start := cpuTime(), time.Now()
-	return func() cost { return cost{time.Since(start), cpuTime() - cpu} }
+	all, cpu, start := machineTime(), cpuTime(), time.Now()
+	return func() cost {
+		own := cpuTime() - cpu
+		return cost{time.Since(start), own, max(machineTime()-all-own, 0)}
+	}
+}
+
+// machineTime returns what all programs have used of the CPU, and what the host of a virtual machine took of it, since the start
+// of the machine; 0 where the system does not tell it.
+func machineTime() (d time.Duration) {
+	text, _ := os.ReadFile("/proc/stat")
+	line, _, _ := strings.Cut(string(text), "\n")
+	for i, f := range strings.Fields(line) {
+		if n, err := strconv.ParseInt(f, 10, 64); err == nil && i != 4 && i != 5 && i < 9 { // not idle, nor waiting; guests count as users
+			d += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return d
 }
 
 // measured makes of a run one that measures all of it.
@@ -135,7 +152,7 @@ func median(cs []cost) cost {
 		slices.Sort(ds)
 		return (ds[(len(ds)-1)/2] + ds[len(ds)/2]) / 2
 	}
-	return cost{of(func(c cost) time.Duration { return c.wall }), of(func(c cost) time.Duration { return c.cpu })}
+	return cost{of(func(c cost) time.Duration { return c.wall }), of(func(c cost) time.Duration { return c.cpu }), of(func(c cost) time.Duration { return c.others })}
 }
 
 func percent(a, b time.Duration) float64 { return 100 * float64(a) / float64(b) }

@@ -21,6 +21,7 @@ type tracker struct {
 	shift  uint       // a block has 1<<shift units
 	size   int        // bytes of a unit
 	dirty  vec.Bitmap // units touched since the last freeze
+	noted  []uint32   // and these, while nothing is being written
 	frozen []frozen   // oldest first
 	scans  []*scan    // freezes that are being written
 }
@@ -55,6 +56,10 @@ func (k *tracker) grow(u uint32) {
 	}
 }
 
+// mostNoted is how many units are noted before their bits are set: so many that each part of the bits, which are not in the
+// cache any more, is fetched for several of them.
+const mostNoted = 64 << 10
+
 func (k *tracker) touchAll(us []uint32) {
 	if len(k.scans) > 0 {
 		for _, u := range us {
@@ -62,12 +67,20 @@ func (k *tracker) touchAll(us []uint32) {
 		}
 		return
 	}
-	for _, u := range us {
+	if k.noted = append(k.noted, us...); len(k.noted) >= mostNoted {
+		k.settle()
+	}
+}
+
+// settle sets the bits of the units that are noted.
+func (k *tracker) settle() {
+	for _, u := range k.noted {
 		if int(u>>6) >= len(k.dirty) {
 			k.grow(u)
 		}
 		k.dirty[u>>6] |= 1 << (u & 63)
 	}
+	k.noted = k.noted[:0]
 }
 
 // keep copies a unit for the freezes that have not come to it.
@@ -95,6 +108,7 @@ func (k *tracker) done(s *scan) {
 // since returns the units that a delta on w.Parent consists of, of all units; ok is false if everything is to be written:
 // where more than half has changed, to pick the units would take longer than to write the others as well.
 func (k *tracker) since(w *checkpoint.Writer, units int) (set vec.Bitmap, ok bool) {
+	k.settle()
 	for i, f := range k.frozen {
 		if w.Parent == 0 || f.id != w.Parent {
 			continue

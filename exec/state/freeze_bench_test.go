@@ -123,6 +123,7 @@ func BenchmarkFreeze(b *testing.B) {
 				c.random(rng, n)
 				c.batch()
 			}
+			c.t.rows.track.settle()
 			dirty := c.t.rows.track.dirty
 			write(b, id, func() { copy(c.t.rows.track.dirty, dirty) })
 		})

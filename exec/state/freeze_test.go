@@ -187,3 +187,31 @@ func TestFreeze(t *testing.T) {
 		}
 	})
 }
+
+// Rows that were touched by the batch come into the next delta, however many are only noted so far.
+func TestNotedRows(t *testing.T) {
+	for _, n := range []int{1, mostNoted - 1, mostNoted, mostNoted + 1000} {
+		x := NewRows(2)
+		for range 4 * mostNoted {
+			x.Add()
+		}
+		write := func(id, parent checkpoint.ID) (int, bool) {
+			w := checkpoint.NewWriter(id, parent)
+			x.Freeze(w)
+			for w.Continue() {
+			}
+			return w.Len(), w.IsDelta()
+		}
+		write(1, 0)
+		for from := 0; from < n; from += 1000 {
+			x.TouchAll(identity(n)[from:min(from+1000, n)])
+		}
+		size, delta := write(2, 1)
+		require.True(t, delta)
+		require.Greater(t, size, 16*n)
+		require.Less(t, size, 17*n+100)
+		size, delta = write(3, 2)
+		require.True(t, delta)
+		require.Less(t, size, 100, "each once")
+	}
+}
