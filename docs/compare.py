@@ -1,13 +1,14 @@
 """Compares bin/ebb with DuckDB: the queries of examples/nexmark over the same files, CPU and wall seconds of each.
 
 Ebb is measured as a whole process, DuckDB inside of one that has loaded it already. Both read a file and write one of
-the same format, with two threads. The number of rows that they write must be the same.
+the same format, with two threads. The number of rows that they write must be the same. Arguments choose queries: q5 q17.
 """
 
 import os
 import resource
 import statistics
 import subprocess
+import sys
 import time
 
 import duckdb
@@ -118,7 +119,7 @@ def main():
     print(f"{EVENTS} events, {THREADS} threads, DuckDB {duckdb.__version__}, median of {2 * ROUNDS} runs; a ratio is Ebb / DuckDB, 0.5 is half of the seconds")
     print(f"{'query':<12}{'ebb cpu':>9}{'duck cpu':>10}{'ratio':>7}{'ebb wall':>11}{'duck wall':>11}{'ratio':>7}")
     for kind in ("csv", "jsonl"):
-        for query in SQL:
+        for query in sys.argv[1:] or SQL:
             (ec, ew), (dc, dw) = compare(db, query, kind)
             print(f"{kind + ' ' + query:<12}{ec:>9.3f}{dc:>10.3f}{ec / dc:>7.2f}{ew:>11.3f}{dw:>11.3f}{ew / dw:>7.2f}", flush=True)
 
