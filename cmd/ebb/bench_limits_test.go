@@ -53,12 +53,18 @@ func TestLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures a binary without race detector")
 	}
-	bin := filepath.Join(t.TempDir(), "ebb")
-	out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".").CombinedOutput()
-	require.NoError(t, err, string(out))
+	bin := builtBinary(t)
 	t.Run("start", func(t *testing.T) { testStart(t, bin) })
 	t.Run("memory", func(t *testing.T) { testPeakMemory(t, bin) })
 	t.Run("keys", func(t *testing.T) { testKeyMemory(t, bin) })
+}
+
+// builtBinary builds the binary as it is given to people.
+func builtBinary(tb testing.TB) string {
+	bin := filepath.Join(tb.TempDir(), "ebb")
+	out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".").CombinedOutput()
+	require.NoError(tb, err, string(out))
+	return bin
 }
 
 // peakMemory runs a command and returns the most memory that it held at a time, in bytes. What the system counts for a

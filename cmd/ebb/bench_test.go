@@ -187,42 +187,6 @@ func BenchmarkNexmark(b *testing.B) {
 	}
 }
 
-// BenchmarkCores compares one core with two: x is how many times faster two are, x-loop the same of the loop, which tells
-// what the machine's memory and files allow.
-func BenchmarkCores(b *testing.B) {
-	limitGarbage()
-	if runtime.GOMAXPROCS(0) < 2 {
-		b.Skip("there is one core only")
-	}
-	for _, format := range []string{"csv", "jsonl"} {
-		for _, query := range loopQueries {
-			b.Run(format+"/"+query, func(b *testing.B) {
-				in, _ := benchBids(b, format)
-				out := filepath.Join(b.TempDir(), "out."+format)
-				script := benchQuery(b, query, format, in, out)
-				on := func(cores int, run func()) func() cost {
-					return measured(func() {
-						defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
-						run()
-					})
-				}
-				ebb := func(cores int) func() cost { return on(cores, func() { runScript(b, script, cores) }) }
-				loop := func(cores int) func() cost {
-					return on(cores, func() { runLoop(b, query, format, in, out, cores) })
-				}
-				ebb(1)()
-				loop(2)()
-				b.ResetTimer()
-				e1, e2 := abba(b.N, ebb(1), ebb(2))
-				l1, l2 := abba(b.N, loop(1), loop(2))
-				b.ReportMetric(0, "ns/op")
-				b.ReportMetric(float64(e1.wall)/float64(e2.wall), "x")
-				b.ReportMetric(float64(l1.wall)/float64(l2.wall), "x-loop")
-			})
-		}
-	}
-}
-
 // TestLoops checks that the loops do the work of the scripts: they write the same rows, and without groups the same bytes.
 func TestLoops(t *testing.T) {
 	dir := t.TempDir()
