@@ -105,6 +105,7 @@ func (u *unnest) Drain(out *exec.Out) (bool, error) {
 	l := &u.owed[0]
 	rows, elems := l.take(u.most())
 	if len(rows) > 0 {
+		from := u.env.Now() // of the copies, too: another column may be a long list
 		o := l.b.With(nil).Gather(rows)
 		for _, from := range u.from {
 			if from < 0 {
@@ -113,7 +114,6 @@ func (u *unnest) Drain(out *exec.Out) (bool, error) {
 				o.Cols = append(o.Cols, l.b.Cols[from].Gather(rows))
 			}
 		}
-		from := u.env.Now()
 		out.Emit(o)
 		u.pace.Took(len(rows), u.env.Now()-from)
 	}
