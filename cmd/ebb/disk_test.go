@@ -64,6 +64,7 @@ func (p *process) asNobody(t *testing.T) bool {
 // TestFolderCannotBeWritten: a folder that a run cannot make or write ends it with status 74 and a word about what to do; the
 // outputs are as they were.
 func TestFolderCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	const help = "\nhelp: `set checkpoint.dir = \"…\"` keeps the checkpoints in another folder, `set checkpoint.mode = \"none\"` takes none\n"
 	fails := func(t *testing.T, p *process, says string) {
 		t.Helper()
@@ -176,6 +177,7 @@ help: make room there and run it again; a job that takes checkpoints goes on fro
 // TestTolerated: checkpoints that take too long are given up; after more than `checkpoint.tolerate` in a row the run ends, and
 // the next one goes on from the last that was in time.
 func TestTolerated(t *testing.T) {
+	t.Parallel()
 	p := prepare(t, "run", "job.ebb")
 	p.write(t, "job.ebb", "set checkpoint.mode = \"aligned\"\nset checkpoint.timeout = 500ms\nset checkpoint.tolerate = 2\n"+numbers+`s |> into csv("pipe")`)
 	require.NoError(t, syscall.Mkfifo(p.path("pipe"), 0o666))

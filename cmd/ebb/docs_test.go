@@ -21,7 +21,7 @@ func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	require.NoError(t, err)
 	pages = append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "ARCHITECTURE.md"))
-	bin := buildEbb(t)
+	bin := ebbDir(t)
 	for _, page := range pages {
 		switch filepath.Base(page) {
 		case "reference.md": // its examples are run from the definitions, by TestReferenceExamples
@@ -36,15 +36,6 @@ func TestDocs(t *testing.T) {
 			runPage(t, string(text), root, bin)
 		})
 	}
-}
-
-// buildEbb builds the binary under test and returns its folder.
-func buildEbb(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ebb"), ".").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return dir
 }
 
 var fence = regexp.MustCompile("(?ms)^```(\\w*) ?([^\n]*)\n(.*?)^```$")

@@ -45,10 +45,8 @@ func writeOrders(t *testing.T, path string) {
 
 // TestKills kills a job at random moments, goes on at other widths, and wants the outputs of an undisturbed run.
 func TestKills(t *testing.T) {
-	kills := 30
-	if testing.Short() {
-		kills = 8
-	}
+	t.Parallel()
+	const kills = 30
 	calm := prepare(t, "run", "job.ebb", "--checkpoint-mode", "none", "--parallelism", "2")
 	calm.write(t, "job.ebb", killed)
 	writeOrders(t, calm.path("orders.csv"))
@@ -174,6 +172,7 @@ func (p *process) endOrDump(t *testing.T, within time.Duration) int {
 
 // TestLimitIsOver kills a job after its limit has had enough: what was on its way there must not hold the input up.
 func TestLimitIsOver(t *testing.T) {
+	t.Parallel()
 	p := prepare(t, "run", "job.ebb", "--parallelism", "2", "--checkpoint-mode", "unaligned", "--checkpoint-interval", "10ms")
 	p.write(t, "job.ebb", `source o = generate({id: "sequence"}, count: 1_000_000, rate: 500_000)
 o |> limit 1000 |> into jsonl("few.jsonl")

@@ -135,6 +135,7 @@ bids |> aggregate n = count() window tumbling(1h) |> into csv("hours.csv")`).beg
 
 // TestBlockedReader: a source faster than its reader is held back, and a signal ends the run though nobody reads.
 func TestBlockedReader(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("memory is read from /proc")
 	}
@@ -171,6 +172,7 @@ func TestBlockedReader(t *testing.T) {
 
 // TestSecondSignal: where the first signal cannot end a run, the second does at once.
 func TestSecondSignal(t *testing.T) {
+	t.Parallel()
 	p := prepare(t, "run", "-c", `nexmark("bid") |> into csv("pipe")`)
 	require.NoError(t, syscall.Mkfifo(p.path("pipe"), 0o666))
 	p.begin(t)
@@ -287,9 +289,6 @@ func testFollow(t *testing.T, p *process, caughtUp func()) {
 
 // TestLongLine: a record of 100 MB is one like any other.
 func TestLongLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("200 MB")
-	}
 	long := strings.Repeat("x", 100_000_000)
 	for _, c := range []struct{ script, in, want string }{
 		{`csv("in") |> select n = len(a), b`, "a,b\n" + long + ",2\nx,3\n", "{\"n\":100000000,\"b\":2}\n{\"n\":1,\"b\":3}\n"},

@@ -18,7 +18,7 @@ import (
 // TestReferenceExamples runs the example of every stage, connector and aggregate; those of functions are run by their
 // own package. Every definition must have one.
 func TestReferenceExamples(t *testing.T) {
-	bin := filepath.Join(buildEbb(t), "ebb")
+	bin := filepath.Join(ebbDir(t), "ebb")
 	lib := stdlib.New()
 	for _, kind := range []string{"stage", "conn", "agg"} {
 		for _, d := range lib.Docs(kind) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -32,7 +33,11 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
+// waiting is how many tests run at a time of those that may: most of them wait for programs that wait for a clock.
+const waiting = "4"
+
 func TestMain(m *testing.M) {
+	flag.Set("test.parallel", waiting)
 	code := m.Run()
 	if dir, err := built(); err == nil {
 		os.RemoveAll(dir)
@@ -40,9 +45,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ebbDir returns the folder of the binary under test.
+// ebbDir returns the folder of the binary under test. It has no race detector: `make race`, which asks for short tests, leaves
+// out what starts it.
 func ebbDir(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts programs that have no race detector")
+	}
 	dir, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +63,6 @@ func ebbDir(t testing.TB) string {
 // expected; `damage DIR ID` damages a state that only that
 // checkpoint needs, `damage DIR ID manifest` its manifest and all copies of that.
 func TestStories(t *testing.T) {
-	if testing.Short() { // as `make race` runs it
-		t.Skip("stories start programs that have no race detector")
-	}
 	dir := ebbDir(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",

@@ -58,7 +58,7 @@ func TestScheduleDoesNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var want string
-			for seed := range uint64(20) {
+			for seed := range some(20) {
 				width := []int{1, 2, 3, 5}[seed%4]
 				got := result(t, script, width, seed)
 				if want == "" {

@@ -22,8 +22,8 @@ func TestLargeScripts(t *testing.T) {
 		errors     int // -1 for any number but none
 	}{
 		{"string", `let x = "` + repeat("a") + `"`, 0},
-		{"list", "let x = [" + repeat("1, ") + "1]", 0},
-		{"sum", "stream x = y |> where " + repeat("aa + ") + "1 > 0", 0},
+		{"list", "let x = [" + repeat("123456789, ") + "1]", 0},
+		{"sum", "stream x = y |> where " + repeat("a_column_name + ") + "1 > 0", 0},
 		{"stages", "stream x = y" + some(" |> where a"), 0},
 		{"select", "stream x = y |> select a" + repeat(",column_name_of_some_length"), 0},
 		{"commas", "stream x = y |> select a" + some(","), 1},
