@@ -177,7 +177,6 @@ help: make room there and run it again; a job that takes checkpoints goes on fro
 // TestTolerated: checkpoints that take too long are given up; after more than `checkpoint.tolerate` in a row the run ends, and
 // the next one goes on from the last that was in time.
 func TestTolerated(t *testing.T) {
-	t.Parallel()
 	p := prepare(t, "run", "job.ebb")
 	p.write(t, "job.ebb", "set checkpoint.mode = \"aligned\"\nset checkpoint.timeout = 500ms\nset checkpoint.tolerate = 2\n"+numbers+`s |> into csv("pipe")`)
 	require.NoError(t, syscall.Mkfifo(p.path("pipe"), 0o666))

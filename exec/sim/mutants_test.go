@@ -73,7 +73,7 @@ var mutants = []mutant{
 	{"lost-output-tolerated", "a sink that cannot seal its rows goes on without them (FLINK-31305)", "exec.TestSealThatFails"},
 	{"flush-again", "a failed flush is believed when the next one succeeds (PostgreSQL's fsync)", "checkpoint.TestCrash"},
 	{"no-folder-fsync", "the folder of a new segment is not flushed", "copy"},
-	{"not-secured", "outputs are changed before the checkpoint that was found is durable", "copy"},
+	{"not-secured", "outputs are changed before the checkpoint that was found is durable", "parts"},
 	{"reuse-id", "ids are used again after a restart (FLINK-37605)", "copy"},
 	{"reuse-aborted", "an id that was aborted is used again by the next run (FLINK-37605)", "every"},
 	{"delete-needed", "segments that other checkpoints need are deleted (FLINK-21351)", "random"},
