@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,5 +280,32 @@ c |> aggregate max = max(x), sum = sum(x), avg = avg(float(x)), v = variance(flo
 			}
 			require.Equal(t, []string{`{"k":1,"max":7,"sum":7,"avg":7,"v":null,"n":2}`}, lines, "%v", z)
 		}
+	}
+}
+
+// TestLateAsTheyCame has stages that compute their keys and arguments: late rows are those of the input all the same, in a
+// sink and in a union.
+func TestLateAsTheyCame(t *testing.T) {
+	for name, stage := range map[string]string{
+		"key":      `aggregate n = count() by g = k + "!" window tumbling(1m)`,
+		"argument": `aggregate n = sum(id * 2) by k window session(1m)`,
+		"cast":     `aggregate n = median(id) window tumbling(1m)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeFiles(t, dir, map[string]string{"a.csv": "id,k,at\n1,x,2026-01-01T10:00:00Z\n2,y,2026-01-01T10:05:00Z\n3,z,2026-01-01T09:00:00Z\n"})
+			script := `source a = csv("a.csv") schema { id: int, k: string, at: time } time at lag 1s
+a |> where id > 1 |> STAGE late into l |> into blackhole()
+a |> STAGE late into csv("late.csv") |> into blackhole()
+a |> where id < 2 |> union l |> into jsonl("all.jsonl")`
+			for _, z := range matrix {
+				got := runIn(t, dir, strings.ReplaceAll(script, "STAGE", stage), z, nil)
+				require.Empty(t, got.refused)
+				require.NoError(t, got.err)
+				require.Equal(t, []string{"id,k,at", "3,z,2026-01-01T09:00:00Z"}, fileLines(t, filepath.Join(dir, "late.csv")))
+				require.ElementsMatch(t, []string{`{"id":1,"k":"x","at":"2026-01-01T10:00:00Z"}`, `{"id":3,"k":"z","at":"2026-01-01T09:00:00Z"}`},
+					fileLines(t, filepath.Join(dir, "all.jsonl")))
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib"
+	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
 // hoistExpressions computes the keys and arguments of a stage that spreads by key in a Rows node before it: the exchange
@@ -19,9 +20,9 @@ func hoistExpressions(p *Plan, _ *stdlib.Catalog) {
 		var items []types.Item
 		byText := map[string]int{}
 		if n.Late > 0 { // late rows leave as they came
-			for i, f := range in.Fields {
-				byText[types.ColRef(in, i).String()] = len(items)
-				items = append(items, types.Item{Name: f.Name, Expr: types.ColRef(in, i)})
+			items = columnItems(in)
+			for i, it := range items {
+				byText[it.Expr.String()] = i
 			}
 		}
 		hoist := func(name string, e *types.Expr) *types.Expr {
@@ -75,7 +76,23 @@ func hoistExpressions(p *Plan, _ *stdlib.Catalog) {
 		}
 		n.In[0] = Input{Node: r}
 		n.setArgs(&a)
+		if n.Late > 0 && len(items) > len(in.Fields) { // without what has been computed for the stage
+			own := Input{n, n.Late}
+			late := &Node{Kind: Rows, Name: n.Name, In: []Input{own}, Out: own.Stream(), Steps: []Step{{Stage: st.Stage, Step: spec.Step{Project: columnItems(in)}}}}
+			late.Out.Schema = in
+			p.Nodes = append(p.Nodes, late)
+			p.redirect(own, Input{Node: late})
+		}
 	}
+}
+
+// columnItems returns items that are the columns of a schema.
+func columnItems(s types.Schema) []types.Item {
+	items := make([]types.Item, len(s.Fields))
+	for i, f := range s.Fields {
+		items[i] = types.Item{Name: f.Name, Expr: types.ColRef(s, i)}
+	}
+	return items
 }
 
 // failures returns the error rows of a stage whose keys and arguments are computed by r: those of r, and where its results or
