@@ -189,6 +189,12 @@ func (st *state) fold(s *segment, recs []record, report func(record, error) erro
 			continue
 		}
 		p, err := s.data(r)
+		if err == nil && r.kind == kindCatalog {
+			if err := st.catalogue(s, r, p, copies, report); err != nil {
+				return err
+			}
+			continue
+		}
 		if err == nil {
 			switch r.kind {
 			case kindManifest:
@@ -196,8 +202,6 @@ func (st *state) fold(s *segment, recs []record, report func(record, error) erro
 				if m, err = DecodeManifest(p); err == nil {
 					st.publish(newEntry(m, r.ref(s.id)))
 				}
-			case kindCatalog:
-				err = st.catalogue(s, p, copies, report)
 			default:
 				err = st.apply(r, p)
 			}
@@ -211,31 +215,34 @@ func (st *state) fold(s *segment, recs []record, report func(record, error) erro
 	return nil
 }
 
-// catalogue makes the state that of a catalog.
-func (st *state) catalogue(s *segment, p []byte, copies map[int64]record, report func(record, error) error) error {
+// catalogue makes the state that of a catalog, the record r. Like fold, it leaves to report what cannot be read.
+func (st *state) catalogue(s *segment, r record, p []byte, copies map[int64]record, report func(record, error) error) error {
 	var c catalogRecord
 	if err := decodeRecord(p, &c); err != nil {
-		return err
+		return report(r, err)
 	}
 	var failed error
+	whole := true
 	st.reset(c, func(off int64, id ID) *entry {
-		r, ok := copies[off]
-		if !ok || r.id != id {
-			failed = cmp.Or(failed, fmt.Errorf("the catalog has no manifest of checkpoint %d", id))
+		at, ok := copies[off]
+		if !ok || at.id != id {
+			whole = false
+			failed = cmp.Or(failed, report(r, fmt.Errorf("the catalog has no manifest of checkpoint %d", id)))
 			return nil
 		}
-		p, err := s.data(r)
+		p, err := s.data(at)
 		if err == nil {
 			var m *Manifest
 			if m, err = DecodeManifest(p); err == nil {
-				return newEntry(m, r.ref(s.id))
+				return newEntry(m, at.ref(s.id))
 			}
 		}
-		failed = cmp.Or(failed, report(r, err))
+		whole = false
+		failed = cmp.Or(failed, report(at, err))
 		return nil
 	})
-	if failed == nil && st.head != 0 && st.entries[st.head] == nil {
-		failed = fmt.Errorf("the catalog lacks the head, checkpoint %d", st.head)
+	if whole && st.head != 0 && st.entries[st.head] == nil {
+		return report(r, fmt.Errorf("the catalog lacks the head, checkpoint %d", st.head))
 	}
 	return failed
 }

@@ -224,3 +224,45 @@ func TestRecovery(t *testing.T) {
 		})
 	})
 }
+
+// TestRecoveryNewer opens a folder whose newest checkpoint only a newer engine can read, as a manifest of its own and as one in
+// the catalog of the next segment: nothing is lost or passed over, and the place is said once.
+func TestRecoveryNewer(t *testing.T) {
+	for name, before := range map[string]int{"manifest": 0, "catalog": 1} {
+		t.Run(name, func(t *testing.T) {
+			sim := disk.NewSim()
+			known["tomorrow"] = true
+			t.Cleanup(func() { delete(known, "tomorrow") })
+			s, _, err := Open(sim, "ckpt", Options{})
+			require.NoError(t, err)
+			publish(t, s, "a")
+			id, err := s.NextID()
+			require.NoError(t, err)
+			m := &Manifest{ID: id, Parent: s.Head(), Tasks: []Task{{Group: "g"}}}
+			m.Require("tomorrow")
+			require.NoError(t, s.Publish(m, nil))
+			require.NoError(t, s.Close())
+			for range before { // a run begins a segment
+				s, _, err := Open(sim, "ckpt", Options{})
+				require.NoError(t, err)
+				_, err = s.NextID()
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+			}
+			delete(known, "tomorrow")
+			for range 2 {
+				_, _, err = Open(sim, "ckpt", Options{})
+				require.ErrorContains(t, err, `it needs "tomorrow", which this version of ebb does not know`)
+				require.Equal(t, 1, strings.Count(err.Error(), "cannot be read"), err)
+				_, err = OpenReader(sim, "ckpt")
+				require.ErrorContains(t, err, `it needs "tomorrow", which this version of ebb does not know`)
+				require.Equal(t, 1, strings.Count(err.Error(), "cannot be read"), err)
+			}
+			known["tomorrow"] = true
+			s, r, err := Open(sim, "ckpt", Options{})
+			require.NoError(t, err)
+			require.Equal(t, id, s.Head(), r)
+			require.NoError(t, s.Close())
+		})
+	}
+}
