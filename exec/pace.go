@@ -1,21 +1,28 @@
 package exec
 
-import "github.com/ebb-lang/ebb/exec/vec"
+import (
+	"cmp"
+
+	"github.com/ebb-lang/ebb/exec/vec"
+)
 
 // Pace decides how many rows of a batch a step takes, so that a step lasts about a millisecond however slow an operator
 // or sink is: a barrier never waits for more than that, or for one row. An operator that makes many rows of few has one of
 // its own for what it gives out: what follows it may do the same.
-type Pace struct{ max int }
+type Pace struct {
+	First int // rows of the first step, while the cost is not known; 0: firstRows
+	max   int
+}
 
 const (
 	stepTime  = 1e6 // nanoseconds
-	firstRows = 1   // while the cost is not known: it may become a million
+	firstRows = 16  // each may make a list of millions; but what a few rows change should come as one change
 )
 
 // Rows returns how many rows the next step may take.
 func (p *Pace) Rows() int {
 	if p.max == 0 {
-		p.max = firstRows
+		p.max = cmp.Or(p.First, firstRows)
 	}
 	return p.max
 }

@@ -31,7 +31,9 @@ type books struct {
 	late  map[checkpoint.ID]*lateness // of the open ones
 	// paused: nobody may push or take.
 	paused bool
-	still  int // checkpoints published since something was pushed or taken
+	// drained: the input was ended early, and goes no further in what comes from a checkpoint of now.
+	drained bool
+	still   int // checkpoints published since something was pushed or taken
 }
 
 // lateness is what decides whether an aligned checkpoint has waited for its marks for too long.

@@ -218,7 +218,7 @@ func (w *world) run(l life) (done bool, err error) {
 					return false
 				}
 				steps++
-				if l.fork > 0 && steps%l.fork == 0 && !forked && !hurt {
+				if l.fork > 0 && steps%l.fork == 0 && !forked && !hurt && !b.drained {
 					var failed error
 					if forked, crashed, failed = w.forkOff(l, launched); failed != nil {
 						b.fail("fork: %w", failed)
@@ -354,6 +354,7 @@ func (w *world) stepping(l life, launched *planner.Launched, env *exec.Env, b *b
 			if n == l.drain {
 				resume(r)
 				r.Drain()
+				b.drained = true
 			}
 			if n%50 == 0 && env.Watch != nil {
 				if held := r.Held(); len(held) > 0 {

@@ -39,7 +39,7 @@ var _ = define(spec.Stage{
 		if err != nil {
 			return nil, err
 		}
-		u := &unnest{prog: prog, fail: c.Fail, ctx: &eval.Ctx{}, env: c.Env, cols: append(columnTypes(c.In[0].Schema), list.Type)}
+		u := &unnest{prog: prog, fail: c.Fail, ctx: &eval.Ctx{}, env: c.Env, pace: exec.Pace{First: 1}, cols: append(columnTypes(c.In[0].Schema), list.Type)}
 		for _, f := range c.Out.Schema.Fields {
 			from := -1
 			if f.Name != c.Args.Items[0].Name {
