@@ -65,9 +65,12 @@ type Rewind struct {
 func (s *Store) Rewind(m *Manifest) Rewind {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rows := s.reached.Rows - m.Stats["rows_in"]
-	if rows < 0 || m.ID > s.st.upto(s.reached.Branch)[m.Branch] {
+	if m.ID > s.st.upto(s.reached.Branch)[m.Branch] {
 		return Rewind{}
+	}
+	rows := s.reached.Rows - m.Stats["rows_in"]
+	if rows < 0 { // the run was killed after the checkpoint and before its next note
+		return Rewind{Least: true, Known: true}
 	}
 	return Rewind{Rows: rows, Least: !s.reached.Over, Known: true}
 }

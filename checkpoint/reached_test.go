@@ -32,7 +32,7 @@ func TestRewind(t *testing.T) {
 	require.Nil(t, open())
 	s.NoteReached(5, false)
 	first := take(1000)
-	require.Equal(t, Rewind{}, s.Rewind(first), "the note is older than the checkpoint")
+	require.Equal(t, Rewind{0, true, true}, s.Rewind(first), "the note is older than the checkpoint")
 	s.NoteReached(1234567, false)
 	second := take(1000000)
 	kill()
