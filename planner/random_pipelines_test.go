@@ -25,10 +25,7 @@ func TestRandomPipelines(t *testing.T) {
 		if *onlySeed != 0 && *onlySeed != seed {
 			continue
 		}
-		r := rand.New(rand.NewPCG(uint64(seed), 99))
-		p := &pipeline{r: r, unique: true}
-		files := p.source()
-		p.stages()
+		p, files := randomPipeline(seed)
 		script := p.text.String()
 		dir := t.TempDir()
 		writeFiles(t, dir, files)
@@ -45,9 +42,9 @@ func TestRandomPipelines(t *testing.T) {
 			}
 		}
 		same(sizes{parallelism: 1, chunk: 200, rows: 1, channel: 1}, "")
-		same(sizes{parallelism: 2, chunk: int64(1 + r.IntN(900)), rows: 1 + r.IntN(9), channel: 1 + r.IntN(9)}, "")
+		same(sizes{parallelism: 2, chunk: int64(1 + p.r.IntN(900)), rows: 1 + p.r.IntN(9), channel: 1 + p.r.IntN(9)}, "")
 		same(sizes{parallelism: 3, chunk: 300}, "")
-		same(sizes{parallelism: 5, chunk: int64(1 + r.IntN(400)), rows: 1 + r.IntN(5), channel: 1, sim: uint64(seed)}, "")
+		same(sizes{parallelism: 5, chunk: int64(1 + p.r.IntN(400)), rows: 1 + p.r.IntN(5), channel: 1, sim: uint64(seed)}, "")
 		k := seed % len(usual)
 		rules = slices.Delete(slices.Clone(usual), k, k+1)
 		same(sizes{parallelism: 1 + seed%3, chunk: 500}, "without the rule "+usual[k].name)
@@ -84,6 +81,14 @@ func (p *pipeline) stream(format string, args ...any) string {
 	p.streams++
 	fmt.Fprintf(&p.text, "stream z%d = %s\n", p.streams, fmt.Sprintf(format, args...))
 	return fmt.Sprintf("z%d", p.streams)
+}
+
+// randomPipeline is the pipeline of a seed, and the files that it reads.
+func randomPipeline(seed int) (p *pipeline, files map[string]string) {
+	p = &pipeline{r: rand.New(rand.NewPCG(uint64(seed), 99)), unique: true}
+	files = p.source()
+	p.stages()
+	return p, files
 }
 
 // source draws one or two files of rows whose times are out of order.

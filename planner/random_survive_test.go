@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -20,10 +19,8 @@ func TestRandomPipelinesSurvive(t *testing.T) {
 		if *onlySeed != 0 && *onlySeed != seed {
 			continue
 		}
-		r := rand.New(rand.NewPCG(uint64(seed), 99))
-		p := &pipeline{r: r, unique: true}
-		files := p.source()
-		p.stages()
+		p, files := randomPipeline(seed)
+		r := p.r
 		script := written(p.text.String())
 		at := fmt.Sprintf("seed %d:\n%s", seed, script)
 		calm := newSurvivor(t, script, files, nil, uint64(seed))

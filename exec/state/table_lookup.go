@@ -101,9 +101,10 @@ func (t *Table) lookupValues(l *lookup, keys []*vec.Column, rows []uint32, hashe
 	}
 }
 
-// finder is one key: words, as rows hold them, or values.
+// finder is one key: values; or words, as rows hold them, here or in the table src.
 type finder struct {
 	words []uint64
+	src   *Table
 	keys  []*vec.Column
 	row   int // of keys
 }
@@ -112,7 +113,7 @@ type finder struct {
 func (t *Table) find(h uint64, key finder, insert bool) uint32 {
 	x := &t.index
 	for id, at := x.first(h); id != None; id, at = x.next(h, at) {
-		if key.words != nil && equalWords(t.rows.At(id), key.words) || key.words == nil && t.equal(id, h, key.keys, key.row) {
+		if t.has(id, h, &key) {
 			return id
 		}
 	}
@@ -120,13 +121,36 @@ func (t *Table) find(h uint64, key finder, insert bool) uint32 {
 		return None
 	}
 	id := t.rows.Add()
-	if w := t.rows.At(id); key.words != nil {
+	switch w := t.rows.At(id); {
+	case key.src != nil:
+		copy(w[:t.off], key.words)
+		for k := range t.keys {
+			if t.keys[k].Words == 2 {
+				at := t.keyAt[k]
+				t.keys[k].Move(w[at:], &t.arena, w[at:], &key.src.arena)
+			}
+		}
+	case key.words != nil:
 		copy(w, key.words)
-	} else {
-		t.set(w, h, key.keys, key.row)
+	default:
+		w[t.hashAt] = h
+		for k, c := range key.keys {
+			t.set(w, k, &t.arena, c, key.row)
+		}
 	}
 	x.insert(h, id)
 	return id
+}
+
+// has reports whether a row has the key.
+func (t *Table) has(id uint32, h uint64, key *finder) bool {
+	switch {
+	case key.src != nil:
+		return t.equalRow(t.rows.At(id), key.src, key.words)
+	case key.words != nil:
+		return equalWords(t.rows.At(id), key.words)
+	}
+	return t.equal(id, h, key.keys, key.row)
 }
 
 // image writes the words of the keys to l; ok is false if some do not fit into words.
@@ -197,19 +221,10 @@ func (t *Table) imageSome(m []uint64, k int, c *vec.Column, rows []uint32) bool 
 		return false
 	}
 	for i, r := range rows {
-		w := m[i*t.off:]
-		switch {
-		case c.Null(int(r)):
-			if t.nullAt >= 0 {
-				w[t.nullAt+k>>6] |= 1 << (k & 63)
-			}
-		case cell.kind == types.Float:
-			w[t.keyAt[k]] = floatWord(c.Floats[r])
-		case cell.kind == types.String && len(c.Strs[r]) > inlineBytes:
+		if cell.kind == types.String && !c.Null(int(r)) && len(c.Strs[r]) > inlineBytes {
 			return false
-		default:
-			cell.Set(w[t.keyAt[k]:], nil, c, int(r))
 		}
+		t.set(m[i*t.off:], k, nil, c, int(r))
 	}
 	return true
 }
@@ -237,20 +252,18 @@ func (t *Table) equalKey(k int, w []uint64, col *vec.Column, r int) bool {
 	return null || t.keys[k].Equal(w[t.keyAt[k]:], &t.arena, col, r)
 }
 
-// set writes the key at row r of keys to a new row.
-func (t *Table) set(w []uint64, h uint64, keys []*vec.Column, r int) {
-	w[t.hashAt] = h
-	for k := range t.keys {
-		switch {
-		case keys[k].Null(r):
-			if t.nullAt >= 0 {
-				w[t.nullAt+k>>6] |= 1 << (k & 63)
-			}
-		case t.keys[k].kind == types.Float:
-			w[t.keyAt[k]] = floatWord(keys[k].Floats[r])
-		default:
-			t.keys[k].Set(w[t.keyAt[k]:], &t.arena, keys[k], r)
+// set writes the k-th key, which is that at row r of a column, to the words w, which are zeros, of a row; a holds what does
+// not fit into words.
+func (t *Table) set(w []uint64, k int, a *Arena, c *vec.Column, r int) {
+	switch {
+	case c.Null(r):
+		if t.nullAt >= 0 {
+			w[t.nullAt+k>>6] |= 1 << (k & 63)
 		}
+	case t.keys[k].kind == types.Float:
+		w[t.keyAt[k]] = floatWord(c.Floats[r])
+	default:
+		t.keys[k].Set(w[t.keyAt[k]:], a, c, r)
 	}
 }
 
@@ -271,7 +284,7 @@ func (t *Table) Find(src *Table, ids []uint32, out []uint32, insert bool) {
 			if s := l.slots[i]; names(s, l.hashes[i]) && t.equalRow(t.rows.At(rowOf(s)), src, sw) {
 				out[from+i] = rowOf(s)
 			} else {
-				out[from+i] = t.findRow(src, sw, l.hashes[i], insert)
+				out[from+i] = t.find(l.hashes[i], finder{words: sw[:t.off], src: src}, insert)
 			}
 		}
 	}
@@ -279,30 +292,6 @@ func (t *Table) Find(src *Table, ids []uint32, out []uint32, insert bool) {
 	if insert {
 		t.rows.TouchAll(out)
 	}
-}
-
-// findRow is find for the key of a row of src whose words are sw.
-func (t *Table) findRow(src *Table, sw []uint64, h uint64, insert bool) uint32 {
-	x := &t.index
-	for id, at := x.first(h); id != None; id, at = x.next(h, at) {
-		if t.equalRow(t.rows.At(id), src, sw) {
-			return id
-		}
-	}
-	if !insert {
-		return None
-	}
-	id := t.rows.Add()
-	w := t.rows.At(id)
-	copy(w[:t.off], sw[:t.off])
-	for k := range t.keys {
-		if t.keys[k].Words == 2 {
-			at := t.keyAt[k]
-			t.keys[k].Move(w[at:], &t.arena, w[at:], &src.arena)
-		}
-	}
-	x.insert(h, id)
-	return id
 }
 
 func (t *Table) equalRow(w []uint64, src *Table, sw []uint64) bool {
