@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	ebb = filepath.Join(dir, "ebb")
-	if out, err := exec.Command("go", "build", "-o", ebb, "../cmd/ebb").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", ebb, "../cmd/ebb").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build ebb: %v\n%s", err, out)
 		os.Exit(1)
 	}

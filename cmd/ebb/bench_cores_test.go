@@ -19,7 +19,7 @@ func BenchmarkCores(b *testing.B) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		b.Skip("there is one core only")
 	}
-	bin := builtBinary(b)
+	bin := filepath.Join(ebbDir(b), "ebb")
 	for _, format := range []string{"csv", "jsonl"} {
 		for _, query := range loopQueries {
 			b.Run(format+"/"+query, func(b *testing.B) {

@@ -142,6 +142,7 @@ func TestFolderCannotBeWritten(t *testing.T) {
 // TestFullDisk: checkpoints that fill their disk end the run with status 74; those before are whole, and the run goes on where
 // there is room.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	p := prepare(t, "run", "job.ebb")
 	p.write(t, "job.ebb", "set checkpoint.dir = \"small/job\"\n"+numbers)
 	require.NoError(t, os.Mkdir(p.path("small"), 0o777))
@@ -177,6 +178,7 @@ help: make room there and run it again; a job that takes checkpoints goes on fro
 // TestTolerated: checkpoints that take too long are given up; after more than `checkpoint.tolerate` in a row the run ends, and
 // the next one goes on from the last that was in time.
 func TestTolerated(t *testing.T) {
+	t.Parallel()
 	p := prepare(t, "run", "job.ebb")
 	p.write(t, "job.ebb", "set checkpoint.mode = \"aligned\"\nset checkpoint.timeout = 500ms\nset checkpoint.tolerate = 2\n"+numbers+`s |> into csv("pipe")`)
 	require.NoError(t, syscall.Mkfifo(p.path("pipe"), 0o666))

@@ -278,7 +278,7 @@ func TestTerminalEcho(t *testing.T) {
 	c := startTyping(t, typingDir(t))
 	c.run("nexmark(\"bid\") |> aggregate n = count(), s = sum(price) by auction |> into blackhole()")
 	c.run(".run")
-	const keys = 200
+	const keys = 100
 	took := make([]time.Duration, keys)
 	line := "ebb> "
 	for i := range took {

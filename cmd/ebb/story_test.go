@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,8 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/ebb", ".").CombinedOutput()
+	// As it is given to people, but for the paths in it: without them all packages would be compiled again.
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+"/ebb", ".").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}
@@ -38,6 +40,7 @@ const waiting = "4"
 
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", waiting)
+	debug.SetGCPercent(400) // what tests make is garbage at once
 	code := m.Run()
 	if dir, err := built(); err == nil {
 		os.RemoveAll(dir)

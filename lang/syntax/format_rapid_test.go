@@ -259,7 +259,7 @@ func TestFormatLarge(t *testing.T) {
 	}
 	repeat := func(s string, size int) string { return strings.Repeat(s, size/len(s)) }
 	for name, text := range map[string]string{
-		"list":        "let x = [" + repeat("1, ", 1<<20) + "1]",
+		"list":        "let x = [" + repeat("1, ", 256<<10) + "1]",
 		"string":      `let x = "` + repeat("a", 10<<20) + `"`,
 		"sum":         "let x = a" + repeat(" + b", 128<<10),
 		"choices":     "let x = " + repeat("a ? b : ", 64<<10) + "c",
