@@ -18,8 +18,8 @@ test: ## all tests of every day
 # Left out: scripts that run in processes of their own, and packages where neither code nor tests start a goroutine. What
 # they make runs under the detector in the jobs of planner, repl and exec/sim.
 ALONE = examples|lang/(syntax|check|types)|stdlib/(op|agg|fn|grid)|exec/(eval|vec)|cmd/ebb/testrun
-race: ## the same under the race detector
-	$(GO) test -race -short $$($(GO) list ./... | grep -vE '/($(ALONE))$$')
+race: ## the same under the race detector; `make lint` has vetted them
+	$(GO) test -vet=off -race -short $$($(GO) list ./... | grep -vE '/($(ALONE))$$')
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
@@ -53,16 +53,16 @@ gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md, the grammar of
 
 SEEDS ?= 2000
 sim: ## 2,000 jobs live through crashes, on one goroutine each; the schedules of plans of every shape
-	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -seeds $(SEEDS) -timeout 30m
-	$(GO) test ./exec/sim -count=1 -v -run 'TestEveryOperation|TestEveryCopy' -every -timeout 30m
-	$(GO) test ./exec/sim -count=1 -run 'TestSchedule|TestFiles|TestWideOutputs'
+	$(GO) test -vet=off ./exec/sim -count=1 -v -run 'TestLives$$' -seeds $(SEEDS) -timeout 30m
+	$(GO) test -vet=off ./exec/sim -count=1 -v -run 'TestEveryOperation|TestEveryCopy' -every -timeout 30m
+	$(GO) test -vet=off ./exec/sim -count=1 -run 'TestSchedule|TestFiles|TestWideOutputs'
 
 FLAGS ?=
 mutants: ## switch faults of the engine on, one after another: the lives of jobs must notice each; FLAGS=-update keeps the stories that did
-	$(GO) test ./exec/sim -tags mutants -count=1 -run 'TestMutants$$' -timeout 20m $(FLAGS)
+	$(GO) test -vet=off ./exec/sim -tags mutants -count=1 -run 'TestMutants$$' -timeout 20m $(FLAGS)
 
 soak: ## the same for ever, from a seed of today
-	$(GO) test ./exec/sim -count=1 -v -run 'TestLives$$' -soak -timeout 0
+	$(GO) test -vet=off ./exec/sim -count=1 -v -run 'TestLives$$' -soak -timeout 0
 
 clean:
 	rm -rf bin .bench

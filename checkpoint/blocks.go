@@ -52,7 +52,7 @@ func (b *blocks) file(segment uint64) (disk.File, error) {
 	if f := b.files[segment]; f != nil {
 		return f, nil
 	}
-	f, err := b.fs.Open(b.path(segment))
+	f, err := openPlain(b.fs, b.path(segment))
 	if err == nil {
 		b.files[segment] = f
 	}

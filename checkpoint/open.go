@@ -85,7 +85,7 @@ func (s *Store) lock() error {
 
 // readOwner returns who has locked a folder, if that is known.
 func readOwner(fs disk.FS, dir string) (o Owner, ok bool) {
-	f, err := fs.Open(filepath.Join(dir, lockName))
+	f, err := openPlain(fs, filepath.Join(dir, lockName))
 	if err != nil {
 		return o, false
 	}

@@ -25,7 +25,7 @@ const reachedBytes = 96
 
 // readReached returns the note of the run before; the zero value if there is none that can be read.
 func readReached(fs disk.FS, dir string) (x reached) {
-	f, err := fs.Open(filepath.Join(dir, reachedName))
+	f, err := openPlain(fs, filepath.Join(dir, reachedName))
 	if err != nil {
 		return x
 	}

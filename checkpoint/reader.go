@@ -326,7 +326,7 @@ func share(x disk.FS, from, to string) (err error) {
 		}
 	}()
 	if x.Link(from, to) != nil {
-		in, err := x.Open(from)
+		in, err := openPlain(x, from)
 		if err != nil {
 			return err
 		}

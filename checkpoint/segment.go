@@ -161,7 +161,7 @@ type segment struct {
 // openSegment reads the headers of a segment. Bytes that make no sense are no error but gaps.
 func openSegment(fs disk.FS, dir string, id uint64, all bool) (*segment, error) {
 	s := &segment{id: id, path: filepath.Join(dir, segmentName(id))}
-	f, err := fs.Open(s.path)
+	f, err := openPlain(fs, s.path)
 	if err != nil {
 		return nil, fmt.Errorf("opening a segment of checkpoints: %w", err)
 	}

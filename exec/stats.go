@@ -14,6 +14,7 @@ type Stats struct {
 	InBefore, OutBefore       atomic.Int64 // the part of RowsIn and RowsOut that earlier runs counted, up to the checkpoint this one goes on from
 	Checkpoint                atomic.Int64 // the newest published; 0: none yet
 	Checkpointed              atomic.Int64 // when it was, nanoseconds since 1970 UTC
+	Killed                    atomic.Bool  // an output still bears the lock of a run before, which must have been killed
 }
 
 // values returns the totals that a checkpoint keeps.

@@ -81,6 +81,13 @@ func (l *Launched) setStore(s *checkpoint.Store) {
 	l.store = s
 }
 
+// Begun adds to Notes what is known when the run has started: that it is a fresh start because the run before left no checkpoint.
+func (l *Launched) Begun(env *exec.Env) {
+	if l.From == nil && !l.o.Fresh && env.Stats.Killed.Load() {
+		l.Notes = append(l.Notes, "the run before was killed without a checkpoint: this one starts afresh")
+	}
+}
+
 // Close gives the checkpoint folder back, after the run.
 func (l *Launched) Close() error {
 	s := l.Store()

@@ -189,3 +189,28 @@ o |> aggregate n = count() |> into csv("n.csv")`)
 	require.Equal(t, 1000, strings.Count(q.read("few.jsonl"), "\n"))
 	require.Equal(t, "n\n1000000\n", q.read("n.csv"))
 }
+
+// TestKilledWithoutACheckpoint: a run says that it starts afresh because the one before was killed too early, once.
+func TestKilledWithoutACheckpoint(t *testing.T) {
+	t.Parallel()
+	const said = "ebb: the run before was killed without a checkpoint: this one starts afresh\n"
+	p := prepare(t, "run", "job.ebb", "--checkpoint-interval", "1h")
+	p.write(t, "job.ebb", `param rate: int = 1000
+generate({id: "sequence"}, count: 20_000, rate: rate) |> where id > 0 |> into csv("out.csv")`)
+	p.begin(t)
+	eventually(t, func() bool {
+		locks, _ := filepath.Glob(p.path(".out.csv.lock"))
+		return len(locks) > 0
+	})
+	p.signal(t, os.Kill)
+	<-p.done
+	require.NotContains(t, p.err.String(), said)
+	require.NoDirExists(t, p.path(".ebb"))
+	q := p.again(t, "--set", "rate=0")
+	require.Zero(t, q.begin(t).endOrDump(t, time.Minute), q.err.String())
+	require.Equal(t, said, q.err.String())
+	require.Equal(t, 20_001, strings.Count(q.read("out.csv"), "\n"))
+	r := p.again(t, "--set", "rate=0")
+	require.Zero(t, r.begin(t).endOrDump(t, time.Minute), r.err.String())
+	require.Empty(t, r.err.String(), "that one had come to its end")
+}

@@ -108,6 +108,7 @@ func runJob(l *planner.Launched, env *exec.Env, signals <-chan os.Signal, drain 
 		watch.stop(err, job == nil)
 		return exitOf(err)
 	}
+	l.Begun(env)
 	tellRestored(l, env)
 	stopping := false
 	var since time.Time // when stopping began

@@ -335,6 +335,12 @@ func TestIsland(t *testing.T) {
 	require.Equal(t, 2, fails[0].Row)
 	require.ErrorContains(t, fails[0], "integer divide by zero")
 
+	thousand := &ast.BinaryNode{Operator: "..", Left: &ast.IntegerNode{Value: 1}, Right: &ast.IntegerNode{Value: 1000}}
+	nested := &ast.BuiltinNode{Name: "map", Arguments: []ast.Node{thousand, &ast.PredicateNode{Node: &ast.BuiltinNode{Name: "map", Arguments: []ast.Node{thousand, &ast.PredicateNode{Node: name("a0")}}}}}}
+	_, fails = values(t, island(types.ListOf(tInts).Null(), nested, cols["n"]), b)
+	require.Len(t, fails, 3)
+	require.ErrorContains(t, fails[0], "more than 1000000 list elements are made for one row; shorten the lists")
+
 	is := island(tBool, &ast.BinaryNode{Operator: "==", Left: name("a0"), Right: &ast.NilNode{}}, cols["xs"])
 	is.Expr.Loose = true
 	got, fails = values(t, is, b)

@@ -106,10 +106,13 @@ func (o *island) eval(r *run, n *node, sel []uint32) value {
 	return value{c, false}
 }
 
-// vmMessage is the VM's error without its own picture of the source.
+// vmMessage is the VM's error without its own picture of the source, and in our words where its own do not say what to do.
 func vmMessage(err error) string {
 	var f *file.Error
 	if errors.As(err, &f) {
+		if f.Message == "memory budget exceeded" {
+			return fmt.Sprintf("more than %d list elements are made for one row; shorten the lists, or take them apart with `unnest` and go on row by row", conf.DefaultMemoryBudget)
+		}
 		return strings.TrimPrefix(f.Message, "reflect: ")
 	}
 	s, _, _ := strings.Cut(fmt.Sprint(err), "\n")

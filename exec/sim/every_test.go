@@ -35,7 +35,7 @@ func TestEveryOperation(t *testing.T) {
 			}
 			ends := 0
 			for k := 1; ; k++ {
-				if k%apart(6) > 0 {
+				if k%apart(18) > 0 {
 					continue
 				}
 				over := false

@@ -130,6 +130,7 @@ func (j *Job) launchAs(o planner.Launch, paused bool) error {
 		cancel()
 		return errors.Join(err, l.Discard(env))
 	}
+	l.Begun(env)
 	j.begin(&life{exec: run, launched: l, env: env, cancel: cancel, started: time.Now()}, paused)
 	return nil
 }

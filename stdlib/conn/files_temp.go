@@ -87,15 +87,19 @@ func alive(pid int) bool {
 	return !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH)
 }
 
-// lock keeps other runs from an output. Where the system has no locks there is none.
+// lock keeps other runs from an output. Where the system has no locks there is none. A lock that is there and that nobody holds is
+// one of a run that was killed.
 func (s *fileSink) lock(name string) error {
 	l, ok := s.env.FS.(disk.Locker)
 	if !ok {
 		return nil
 	}
+	_, missing := s.env.FS.Stat(name)
+	left := missing == nil
 	for since := time.Now(); ; {
 		unlock, err := l.Lock(name)
 		if errors.Is(err, disk.ErrLocked) && time.Since(since) < dying {
+			left = false
 			time.Sleep(20 * time.Millisecond)
 			continue
 		}
@@ -110,6 +114,9 @@ func (s *fileSink) lock(name string) error {
 				continue
 			}
 			return nil
+		}
+		if left {
+			s.env.Stats.Killed.Store(true)
 		}
 		s.unlock = func() {
 			s.env.FS.Remove(name)
