@@ -36,9 +36,9 @@ func (b *blocks) read(r Ref) ([]byte, error) {
 	return p, s.read(p)
 }
 
-// reader returns a reader of a block that reads it piece by piece.
-func (b *blocks) reader(id ID, r Ref) (*Reader, error) {
-	s, err := b.stream(r)
+// reader returns a reader of blocks that reads them piece by piece, as if they were one.
+func (b *blocks) reader(id ID, refs []Ref) (*Reader, error) {
+	s, err := b.stream(refs...)
 	if err != nil {
 		return nil, err
 	}

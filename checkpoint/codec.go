@@ -20,6 +20,10 @@ type Writer struct {
 	// Room is where the memory of pieces comes from; nil: fresh memory.
 	Room *Room
 
+	// Ahead, if not nil, takes what has been written for good as soon as it is much, in pieces that follow each other and what
+	// was taken before; free gives their memory back. Pieces then returns the rest only.
+	Ahead func(data [][]byte, free func())
+
 	// AtOnce is about how many bytes are written at once: what is more goes by Later. Below 0 everything goes so, and as
 	// a delta however large that is, for tests. Piece is how many a call of what
 	// was given to Later writes: few enough that rows do not wait for it.
@@ -53,6 +57,9 @@ type Room struct {
 
 // memoryPieces is how many pieces have memory together: what is long is written to a file with less effort.
 const memoryPieces = 8
+
+// aheadMemories is how much is taken ahead: few pieces stay in the processor's cache until they are stored.
+const aheadMemories = 2
 
 // mostFree bounds what a Room keeps: 64 MiB.
 const mostFree = 64
@@ -153,7 +160,7 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // Append lets f append bytes of a format of its own; Reader.Rest or the format's reader must know where they end.
 func (w *Writer) Append(f func(p []byte) []byte) { w.buf = f(w.buf) }
 
-// Len returns how many bytes have been written.
+// Len returns how many bytes have been written, those that were taken ahead included.
 func (w *Writer) Len() int {
 	return w.size + len(w.buf)
 }
@@ -184,6 +191,10 @@ func (w *Writer) Continue() bool {
 	slack := w.Piece / 8 // by which pieces become too long
 	n := len(w.memory) - 1
 	if n < 0 || cap(w.memory[n])-len(w.memory[n]) <= w.Piece/2+slack {
+		if w.Ahead != nil && len(w.memory) == aheadMemories {
+			w.goAhead()
+			n = -1
+		}
 		w.memory, w.last = append(w.memory, w.Room.take(memoryPieces*w.Piece+slack)), nil
 		n++
 	}
@@ -209,6 +220,17 @@ func (w *Writer) Continue() bool {
 	w.size += size
 	w.flush, w.sealed, w.delta = append(w.flush, x.flush...), append(w.sealed, x.sealed...), w.delta || x.delta
 	return w.Pending()
+}
+
+// goAhead has Ahead take what was written so far: all before the first part that is not done, and what there is of that.
+func (w *Writer) goAhead() {
+	var data [][]byte
+	for _, p := range w.parts[:w.pending+1] {
+		data, p.chunks = append(data, p.chunks...), nil
+	}
+	memory := w.memory
+	w.memory, w.last = nil, nil
+	w.Ahead(data, func() { w.free(memory) })
 }
 
 // deferred returns the first part that is not done.
@@ -271,10 +293,14 @@ func (w *Writer) Pieces() (data [][]byte, flush []func() error, sealed []Sealed)
 
 // Free gives the memory of Pieces back: it has been stored. The writer is not used any more.
 func (w *Writer) Free() {
-	for _, p := range w.memory {
+	w.free(w.memory)
+	w.memory, w.parts, w.buf = nil, nil, nil
+}
+
+func (w *Writer) free(memory [][]byte) {
+	for _, p := range memory {
 		w.Room.give(p)
 	}
-	w.memory, w.parts, w.buf = nil, nil, nil
 }
 
 // Reader reads what a Writer wrote. After an error all values are zero and Err tells the first one, so that a Load may

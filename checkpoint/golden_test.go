@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +14,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var writeGolden = flag.Bool("write-golden", false, "write testdata/vN anew; only before the format of version N is released")
+var writeGolden = flag.Bool("write-golden", false, "write those folders of testdata/v* that are missing")
 
-// TestGolden reads the folder that the first engine of each format version wrote: it must be readable for ever.
+// TestGolden reads the folders that the first engine of each format version, and of each feature, wrote: they must be readable
+// for ever.
 func TestGolden(t *testing.T) {
-	current := fmt.Sprintf("testdata/v%d", Version)
-	if *writeGolden {
-		makeGolden(t, current)
+	current := []string{fmt.Sprintf("testdata/v%d", Version), fmt.Sprintf("testdata/v%d-several-blocks", Version)}
+	var written []string
+	for i, dir := range current {
+		if _, err := os.Stat(dir); err != nil && *writeGolden {
+			makeGolden(t, dir, i == 1)
+			written = append(written, dir)
+		}
 	}
 	dirs, err := filepath.Glob("testdata/v*")
 	require.NoError(t, err)
-	require.Contains(t, dirs, current)
+	require.Subset(t, dirs, current)
 	for _, dir := range dirs {
 		files, err := filepath.Glob(dir + "/*.seg")
 		require.NoError(t, err)
@@ -43,7 +49,7 @@ func TestGolden(t *testing.T) {
 		require.Empty(t, f.Verify(nil))
 		got := describe(t, f)
 		require.NoError(t, f.Close())
-		if *writeGolden && dir == current {
+		if slices.Contains(written, dir) {
 			require.NoError(t, os.WriteFile(dir+"/content.txt", []byte(got), 0o666))
 		}
 		want, err := os.ReadFile(dir + "/content.txt")
@@ -90,7 +96,7 @@ func describe(t *testing.T, s interface {
 	return b.String()
 }
 
-func makeGolden(t *testing.T, dir string) {
+func makeGolden(t *testing.T, dir string, several bool) {
 	sim := disk.NewSim()
 	o := Options{RoomBytes: -1, SegmentBytes: 9000, Keep: 2}
 	s, _, err := Open(sim, "c", o)
@@ -107,6 +113,10 @@ func makeGolden(t *testing.T, dir string) {
 		}
 		m.Script = add(1, "from file('a.csv')")
 		m.Tasks[0].Nodes[0].Blocks = []Ref{add(2, strings.Repeat("state ", 500)), add(3, fmt.Sprint("delta ", id))}
+		if several {
+			m.Tasks[0].Nodes[0].SetChain(Chain{m.Tasks[0].Nodes[0].Blocks, {add(3, fmt.Sprint("another delta of ", id)), add(3, "")}})
+			m.Require(SeveralBlocks)
+		}
 		m.Channels[0].Blocks = []Ref{add(4, fmt.Sprint("rows ", id))}
 		require.NoError(t, s.Publish(m, nil))
 		require.NoError(t, s.Commit(id, false))
@@ -134,10 +144,6 @@ func makeGolden(t *testing.T, dir string) {
 	put("")
 	require.NoError(t, s.Close())
 	require.NoError(t, os.MkdirAll(dir, 0o777))
-	old, _ := filepath.Glob(dir + "/*.seg")
-	for _, f := range old {
-		require.NoError(t, os.Remove(f))
-	}
 	names, err := sim.Glob("c/*.seg")
 	require.NoError(t, err)
 	for _, n := range names {

@@ -15,11 +15,12 @@ const Version = 1
 
 // Features that a manifest may require.
 const (
-	WordDeltas = "deltas by words" // what has changed of a state is written by words of 64 units
+	WordDeltas    = "deltas by words"          // what has changed of a state is written by words of 64 units
+	SeveralBlocks = "states in several blocks" // Node.Parts is set somewhere
 )
 
 // known lists the features of the format that this engine can read.
-var known = map[string]bool{WordDeltas: true}
+var known = map[string]bool{WordDeltas: true, SeveralBlocks: true}
 
 // Manifest says what a checkpoint consists of. Those who make a checkpoint fill it, the store keeps it; what is opaque
 // to the store is said so. Keys of fields are part of the format: they are never used again for something else.
@@ -74,9 +75,75 @@ type Node struct {
 	Kind   string `cbor:"2,keyasint,omitempty"` // what can read it: the connector of a source; opaque
 	Fit    string `cbor:"3,keyasint,omitempty"` // what shapes the state; opaque
 	Schema []byte `cbor:"4,keyasint,omitempty"` // opaque
-	Blocks []Ref  `cbor:"5,keyasint,omitempty"` // a base, then the deltas on it
+	Blocks []Ref  `cbor:"5,keyasint,omitempty"` // a base, then the deltas on it: see Chain
 	Rows   int64  `cbor:"6,keyasint,omitempty"`
 	Bytes  int64  `cbor:"7,keyasint,omitempty"`
+	// Parts is how many of the blocks the base and each delta consist of; nil: one each.
+	Parts []int `cbor:"8,keyasint,omitempty" json:",omitempty"`
+}
+
+// Chain is a base and the deltas on it, in order: the blocks of each, which follow each other.
+type Chain [][]Ref
+
+// Chain returns the chain of a node.
+func (n *Node) Chain() (c Chain) {
+	blocks := n.Blocks
+	if n.Parts == nil {
+		for i := range blocks {
+			c = append(c, blocks[i:i+1])
+		}
+		return c
+	}
+	for _, k := range n.Parts {
+		c, blocks = append(c, blocks[:k]), blocks[k:]
+	}
+	return c
+}
+
+// SetChain sets Blocks and Parts.
+func (n *Node) SetChain(c Chain) {
+	n.Blocks, n.Parts = slices.Concat(c...), nil
+	if len(n.Blocks) == len(c) {
+		return
+	}
+	for _, blocks := range c {
+		n.Parts = append(n.Parts, len(blocks))
+	}
+}
+
+// sound reports whether Parts and Blocks fit each other.
+func (n *Node) sound() bool {
+	left := len(n.Blocks)
+	for _, k := range n.Parts {
+		if k < 1 || k > left {
+			return false
+		}
+		left -= k
+	}
+	return left == 0 || n.Parts == nil
+}
+
+// Bytes returns how many bytes blocks hold.
+func Bytes(blocks []Ref) (n int64) {
+	for _, r := range blocks {
+		n += int64(r.Length)
+	}
+	return n
+}
+
+// Join returns what blocks hold together.
+func Join(read func(Ref) ([]byte, error), blocks []Ref) (data []byte, err error) {
+	if len(blocks) == 1 {
+		return read(blocks[0])
+	}
+	for _, r := range blocks {
+		p, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, p...)
+	}
+	return data, nil
 }
 
 // Channel is what was in flight in one channel.
@@ -224,6 +291,13 @@ func DecodeManifest(p []byte) (*Manifest, error) {
 	m := &Manifest{}
 	if err := decMode.Unmarshal(e.Body, m); err != nil {
 		return nil, fmt.Errorf("decoding a manifest: %w", err)
+	}
+	for _, t := range m.Tasks {
+		for i := range t.Nodes {
+			if !t.Nodes[i].sound() {
+				return nil, fmt.Errorf("decoding a manifest: %s does not have as many blocks as it should", t.Nodes[i].ID)
+			}
+		}
 	}
 	m.Format, m.MinReader, m.Features = e.Format, e.MinReader, e.Features
 	return m, nil

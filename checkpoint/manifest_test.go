@@ -47,6 +47,42 @@ func TestManifest(t *testing.T) {
 	}
 }
 
+// TestChain makes chains of blocks and finds them again; what does not add up is no manifest.
+func TestChain(t *testing.T) {
+	ref := func(n uint64) Ref { return Ref{Segment: 1 << 20, Offset: n, Length: n} }
+	for _, c := range []struct {
+		chain Chain
+		parts []int
+	}{
+		{nil, nil},
+		{Chain{{ref(1)}}, nil},
+		{Chain{{ref(1)}, {ref(2)}}, nil},
+		{Chain{{ref(1), ref(2)}}, []int{2}},
+		{Chain{{ref(1)}, {ref(2), ref(3), ref(4)}, {ref(5)}}, []int{1, 3, 1}},
+	} {
+		var n Node
+		n.SetChain(c.chain)
+		require.Equal(t, c.parts, n.Parts)
+		p, err := (&Manifest{ID: 1, Tasks: []Task{{Nodes: []Node{n}}}}).Encode()
+		require.NoError(t, err)
+		m, err := DecodeManifest(p)
+		require.NoError(t, err)
+		require.Equal(t, c.chain, m.Tasks[0].Nodes[0].Chain())
+	}
+	for _, parts := range [][]int{{}, {1}, {1, 2}, {3}, {2, 0}, {-1, 3}, {3, -1}} {
+		n := Node{Blocks: []Ref{ref(1), ref(2)}, Parts: parts}
+		p, err := (&Manifest{ID: 1, Tasks: []Task{{Nodes: []Node{n}}}}).Encode()
+		require.NoError(t, err)
+		m, err := DecodeManifest(p)
+		if len(parts) == 0 { // is as good as none
+			require.NoError(t, err)
+			require.Len(t, m.Tasks[0].Nodes[0].Chain(), 2)
+			continue
+		}
+		require.ErrorContains(t, err, "does not have as many blocks as it should", "%v", parts)
+	}
+}
+
 // TestManifestVersions reads what newer versions may write.
 func TestManifestVersions(t *testing.T) {
 	enc := func(e any) []byte {

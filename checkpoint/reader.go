@@ -92,8 +92,9 @@ func (f *Folder) Nameable(id ID, name string) error { return f.found.nameable(na
 // Read returns the data of a block. A block that is not what was appended is a *DamageError.
 func (f *Folder) Read(r Ref) ([]byte, error) { return f.blocks.read(r) }
 
-// Stream returns a reader of a block, for checkpoint id, that reads it while it is loaded: see Reader.Check.
-func (f *Folder) Stream(id ID, r Ref) (*Reader, error) { return f.blocks.reader(id, r) }
+// Stream returns a reader of blocks that follow each other, for checkpoint id, that reads them while they are loaded: see
+// Reader.Check.
+func (f *Folder) Stream(id ID, refs []Ref) (*Reader, error) { return f.blocks.reader(id, refs) }
 
 // Close closes the files.
 func (f *Folder) Close() error {

@@ -317,7 +317,7 @@ func (s *Store) appendLarge(kind uint8, n int, data [][]byte) (Ref, error) {
 	if err != nil {
 		return Ref{}, s.fail("writing a checkpoint", err)
 	}
-	disk.Begin(t.f, r.off, r.end())
+	t.begun = disk.Begin(t.f, max(t.begun, t.flushed), r.end())
 	s.mu.Lock()
 	t.give(p, s.o.BufferBytes)
 	s.mu.Unlock()
@@ -465,12 +465,15 @@ func (s *Store) Read(r Ref) ([]byte, error) {
 	return s.blocks.read(r)
 }
 
-// Stream returns a reader of a block, for checkpoint id, that reads it while it is loaded: see Reader.Check.
-func (s *Store) Stream(id ID, r Ref) (*Reader, error) {
-	if err := s.written(r); err != nil {
-		return nil, err
+// Stream returns a reader of blocks that follow each other, for checkpoint id, that reads them while they are loaded: see
+// Reader.Check.
+func (s *Store) Stream(id ID, refs []Ref) (*Reader, error) {
+	for _, r := range refs {
+		if err := s.written(r); err != nil {
+			return nil, err
+		}
 	}
-	return s.blocks.reader(id, r)
+	return s.blocks.reader(id, refs)
 }
 
 // written sees to it that a block does not wait in memory.

@@ -9,13 +9,16 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// stream reads a block from front to end. What is read is not checked before its end was read.
+// stream reads blocks that follow each other from front to end. What is read of a block is not checked before its end was
+// read.
 type stream struct {
-	b   *blocks
-	ref Ref
-	at  uint64 // bytes of the data that were read
-	sum *xxh3.Hasher
-	err error
+	b    *blocks
+	ref  Ref
+	at   uint64 // bytes of its data that were read
+	rest []Ref  // the blocks behind it
+	size int64  // of those
+	sum  *xxh3.Hasher
+	err  error
 
 	room []byte // memory of the bytes at hand of a Reader
 	lent bool   // somebody may hold a part of it
@@ -26,43 +29,60 @@ const (
 	fillBytes   = 16 << 10  // so many and more go straight to where they belong
 )
 
-// stream begins to read a block.
-func (b *blocks) stream(r Ref) (*stream, error) {
-	s := &stream{b: b, ref: r, sum: xxh3.New()}
+// stream begins to read blocks.
+func (b *blocks) stream(refs ...Ref) (*stream, error) {
+	s := &stream{b: b, rest: refs, size: Bytes(refs), sum: xxh3.New()}
 	b.mu.Lock()
 	many := len(b.files) >= openFiles
 	b.mu.Unlock()
 	if many {
 		b.close()
 	}
-	var head [headerBytes]byte
-	if err := s.from(0, head[:]); err != nil {
-		return nil, err
-	}
-	if h, ok := parseHeader(head[:], r.Segment, int64(r.Offset)); !ok || h.ref(r.Segment) != r {
-		return nil, s.damage(errors.New("there is another record or none"))
-	}
-	if r.Length == 0 {
-		return s, s.read(nil)
-	}
-	return s, nil
+	return s, s.next()
 }
 
-func (s *stream) left() int { return int(s.ref.Length - s.at) }
-
-// read fills p, for which there are bytes enough, and with the last of them checks all.
-func (s *stream) read(p []byte) error {
-	if s.err != nil {
-		return s.err
-	}
-	if s.err = s.from(headerBytes+s.at, p); s.err != nil {
-		return s.err
-	}
-	s.sum.Write(p)
-	if s.at += uint64(len(p)); s.at == s.ref.Length && s.sum.Sum64() != s.ref.Sum {
-		s.err = s.damage(errSum)
+// next goes on to the next block, if there is one; one that is empty is read at once.
+func (s *stream) next() error {
+	for s.at == s.ref.Length && len(s.rest) > 0 && s.err == nil {
+		s.ref, s.rest, s.at = s.rest[0], s.rest[1:], 0
+		s.size -= int64(s.ref.Length)
+		s.sum.Reset()
+		var head [headerBytes]byte
+		if s.err = s.from(0, head[:]); s.err != nil {
+			break
+		}
+		if h, ok := parseHeader(head[:], s.ref.Segment, int64(s.ref.Offset)); !ok || h.ref(s.ref.Segment) != s.ref {
+			s.err = s.damage(errors.New("there is another record or none"))
+			break
+		}
+		s.check()
 	}
 	return s.err
+}
+
+func (s *stream) left() int { return int(s.ref.Length-s.at) + int(s.size) }
+
+// read fills p, for which there are bytes enough, and with the last of a block checks that.
+func (s *stream) read(p []byte) error {
+	for len(p) > 0 && s.err == nil {
+		q := p[:min(uint64(len(p)), s.ref.Length-s.at)]
+		if s.err = s.from(headerBytes+s.at, q); s.err != nil {
+			break
+		}
+		s.sum.Write(q)
+		s.at += uint64(len(q))
+		p = p[len(q):]
+		s.check()
+		s.next()
+	}
+	return s.err
+}
+
+// check checks a block of which all was read.
+func (s *stream) check() {
+	if s.at == s.ref.Length && s.sum.Sum64() != s.ref.Sum {
+		s.err = s.damage(errSum)
+	}
 }
 
 // from fills p from a place of the record.

@@ -79,7 +79,7 @@ func values(rng *rand.Rand, n int) (data []byte, load func(r *Reader) error) {
 	}
 }
 
-// TestStream reads blocks of many values piece by piece, whole ones and damaged ones.
+// TestStream reads many values piece by piece, of one block or of several, whole ones and damaged ones.
 func TestStream(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -88,15 +88,24 @@ func TestStream(t *testing.T) {
 		require.NoError(t, err)
 		data, load := values(rng, rng.IntN(40))
 		require.NoError(t, load(NewReader(1, data)))
-		ref, err := s.Append(1, data)
-		require.NoError(t, err)
-		r, err := s.Stream(1, ref)
+		var refs []Ref
+		for rest, n := data, rng.IntN(4); n >= 0; n-- {
+			k := len(rest)
+			if n > 0 {
+				k = rng.IntN(k + 1)
+			}
+			ref, err := s.Append(1, rest[:k])
+			require.NoError(t, err)
+			refs, rest = append(refs, ref), rest[k:]
+		}
+		r, err := s.Stream(1, refs)
 		require.NoError(t, err)
 		require.Equal(t, len(data), r.Left())
 		require.NoError(t, r.Check(load(r)), "seed %d", seed)
 		require.Zero(t, r.Left())
 
 		for range 3 {
+			ref := refs[rng.IntN(len(refs))]
 			at := int64(ref.Offset) + rng.Int64N(headerBytes+int64(ref.Length))
 			f, err := fs.Edit(s.seg.path)
 			require.NoError(t, err)
@@ -105,13 +114,14 @@ func TestStream(t *testing.T) {
 			require.NoError(t, err)
 			_, err = f.WriteAt([]byte{b[0] ^ 1<<rng.IntN(8)}, at)
 			require.NoError(t, err)
-			r, err := s.Stream(1, ref)
+			r, err := s.Stream(1, refs)
 			if err == nil {
 				err = r.Check(load(r))
 			}
 			var damage *DamageError
 			require.True(t, errors.As(err, &damage), "seed %d, byte %d: %v", seed, at, err)
 			require.Equal(t, s.seg.path, damage.File)
+			require.EqualValues(t, ref.Offset, damage.Offset)
 			_, err = s.Read(ref)
 			require.True(t, errors.As(err, &damage))
 			_, err = f.WriteAt(b[:], at)

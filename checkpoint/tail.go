@@ -15,6 +15,7 @@ type tail struct {
 	buf     []byte // and these are the next ones
 	spare   []byte // memory for the next buf
 	flushed int64  // the bytes before are durable
+	begun   int64  // the system was told to bring the bytes before to the disk, see disk.Begin
 	room    int64  // the file has zeros, durable ones, up to here: a flush need not change its size
 }
 

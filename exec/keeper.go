@@ -83,7 +83,7 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 		k.adds = c.Hold() || k.adds
 	}
 	for i, t := range run.tasks {
-		t.snaps.writer = k.writer
+		t.snaps.writer = func(id, parent checkpoint.ID) (*checkpoint.Writer, *ahead) { return k.writer(t, id, parent) }
 		t.snaps.report = func(x *Snapshot) { k.handed(i, x) }
 		t.snaps.stepped = func(id checkpoint.ID) {
 			k.post(func() []checkpoint.Action { return k.coord.Stepped(k.now(), i, id) })
@@ -93,13 +93,13 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	return k
 }
 
-func (k *keeper) writer(id, parent checkpoint.ID) *checkpoint.Writer {
+func (k *keeper) writer(t *Task, id, parent checkpoint.ID) (*checkpoint.Writer, *ahead) {
 	w := checkpoint.NewWriter(id, parent)
 	w.Room = &k.storage.pieces
 	if n := k.cfg.Piece; n > 0 {
 		w.AtOnce, w.Piece = n, n
 	}
-	return w
+	return w, k.storage.ahead(t, w)
 }
 
 func (k *keeper) now() int64 { return k.run.env.Now() }

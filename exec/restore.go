@@ -16,9 +16,9 @@ import (
 // taken by the gates before anything new; see gateGroup.old.
 type Restore struct {
 	Manifest *checkpoint.Manifest
-	// Read returns the bytes of a block; Stream a reader that checks them only when they have been loaded.
+	// Read returns the bytes of a block; Stream a reader of several that checks them only when they have been loaded.
 	Read   func(checkpoint.Ref) ([]byte, error)
-	Stream func(checkpoint.ID, checkpoint.Ref) (*checkpoint.Reader, error)
+	Stream func(checkpoint.ID, []checkpoint.Ref) (*checkpoint.Reader, error)
 	// Drop names stages whose state is not wanted.
 	Drop map[string]bool
 	// Secure makes durable what is read, before an output is changed in the knowledge of it; nil: it is.
@@ -32,12 +32,12 @@ type Restore struct {
 // Rows returns how many rows in flight have been put back.
 func (x *Restore) Rows() int64 { return x.rows }
 
-// parts returns the blocks that a node has saved, a base and its deltas: one list a task, in order.
-func (x *Restore) parts(id string) (parts [][]checkpoint.Ref) {
+// parts returns what a node has saved: one chain a task, in order.
+func (x *Restore) parts(id string) (parts []checkpoint.Chain) {
 	for _, t := range x.tasks(func(n *checkpoint.Node) bool { return n.ID == id }) {
 		for _, n := range t.Nodes {
 			if n.ID == id {
-				parts = append(parts, n.Blocks)
+				parts = append(parts, n.Chain())
 			}
 		}
 	}
@@ -45,9 +45,9 @@ func (x *Restore) parts(id string) (parts [][]checkpoint.Ref) {
 }
 
 // open reads a part of a node.
-func (x *Restore) open(id string, part []checkpoint.Ref) (chain []*checkpoint.Reader, err error) {
-	for _, b := range part {
-		data, err := x.Read(b)
+func (x *Restore) open(id string, part checkpoint.Chain) (chain []*checkpoint.Reader, err error) {
+	for _, blocks := range part {
+		data, err := checkpoint.Join(x.Read, blocks)
 		if err != nil {
 			return nil, fmt.Errorf("reading the state of %s: %w", id, err)
 		}
@@ -58,7 +58,7 @@ func (x *Restore) open(id string, part []checkpoint.Ref) (chain []*checkpoint.Re
 
 // load gives an operator or a sink a part back. That of an operator is read while it is loaded, so that memory is needed for what
 // becomes of it only; a sink may touch the disk, and shall not in the belief of what is damaged.
-func (x *Restore) load(n *node, sv Saver, part []checkpoint.Ref) error {
+func (x *Restore) load(n *node, sv Saver, part checkpoint.Chain) error {
 	if n.sink {
 		chain, err := x.open(n.id, part)
 		if err == nil {
@@ -66,8 +66,8 @@ func (x *Restore) load(n *node, sv Saver, part []checkpoint.Ref) error {
 		}
 		return err
 	}
-	for _, b := range part {
-		r, err := x.Stream(x.Manifest.ID, b)
+	for _, blocks := range part {
+		r, err := x.Stream(x.Manifest.ID, blocks)
 		if err != nil {
 			return fmt.Errorf("reading the state of %s: %w", n.id, err)
 		}
@@ -106,7 +106,7 @@ func (x *Restore) source(group string) ([]*checkpoint.Reader, error) {
 	var out []*checkpoint.Reader
 	for _, p := range parts {
 		if len(p) != 1 {
-			return nil, fmt.Errorf("%s: the state of a source is not one block", group)
+			return nil, fmt.Errorf("%s: the state of a source is not one base", group)
 		}
 		chain, err := x.open(group, p)
 		if err != nil {
@@ -257,7 +257,7 @@ func (x *restoring) node(n *node, t *Task) error {
 	switch {
 	case len(parts) == 0, n.sink && x.NewOutputs:
 	case len(parts) == t.width:
-		if parts[t.index].blocks == nil { // it had nothing to save
+		if parts[t.index].chain == nil { // it had nothing to save
 			break
 		}
 		sv, ok := n.op.(Saver)
@@ -265,7 +265,7 @@ func (x *restoring) node(n *node, t *Task) error {
 			return fmt.Errorf("%s: cannot be restored", n.name)
 		}
 		bring := func() error {
-			if err := x.load(n, sv, parts[t.index].blocks); err != nil {
+			if err := x.load(n, sv, parts[t.index].chain); err != nil {
 				return fmt.Errorf("restoring %s: %w", n.name, err)
 			}
 			return nil
@@ -288,8 +288,8 @@ func (x *restoring) node(n *node, t *Task) error {
 
 // part is what one task of an earlier run has saved of a node.
 type part struct {
-	blocks []checkpoint.Ref // a base and its deltas; nil: there was nothing to save
-	chunk  int64            // that the task was at
+	chain checkpoint.Chain // nil: there was nothing to save
+	chunk int64            // that the task was at
 }
 
 // saved returns what was saved of a node, by the tasks it was in; nil if there was nothing.
@@ -301,7 +301,7 @@ func (r *restoring) saved(id string) []part {
 				if parts == nil {
 					parts = make([]part, len(r.tasks[t.Group]))
 				}
-				parts[t.Index] = part{n.Blocks, r.tasks[t.Group][t.Index].chunk}
+				parts[t.Index] = part{n.Chain(), r.tasks[t.Group][t.Index].chunk}
 			}
 		}
 	}
@@ -373,7 +373,7 @@ func (x *restoring) merge(n *node, t *Task, parts []part) error {
 		if i > 0 && fault.On("merge-first-only") {
 			break
 		}
-		if p.blocks == nil {
+		if p.chain == nil {
 			continue
 		}
 		from, err := n.spec.New(i)
@@ -384,7 +384,7 @@ func (x *restoring) merge(n *node, t *Task, parts []part) error {
 		if !ok {
 			return fmt.Errorf("it cannot be loaded")
 		}
-		if err := x.load(n, sv, p.blocks); err != nil {
+		if err := x.load(n, sv, p.chain); err != nil {
 			return err
 		}
 		switch op := n.op.(type) {

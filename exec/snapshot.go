@@ -85,7 +85,7 @@ func (t *Task) obey() {
 
 // snapshots is what a task knows of the snapshots it takes part in.
 type snapshots struct {
-	writer    func(id, parent checkpoint.ID) *checkpoint.Writer
+	writer    func(id, parent checkpoint.ID) (*checkpoint.Writer, *ahead)
 	report    func(*Snapshot)     // to the keeper, when a snapshot is complete or failed
 	stepped   func(checkpoint.ID) // to the keeper, when the step is done
 	final     bool                // the run ends with the last one, which has been taken
@@ -185,6 +185,7 @@ type savedNode struct {
 	id, fit, kind string
 	keep          bool // also if it is empty
 	w             *checkpoint.Writer
+	ahead         *ahead
 }
 
 type savedFlight struct {
@@ -263,7 +264,7 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 		if !ok {
 			return nil
 		}
-		n.w = t.snaps.writer(x.ID, parent)
+		n.w, n.ahead = t.snaps.writer(x.ID, parent)
 		if err := s.Save(n.w); err != nil {
 			return fmt.Errorf("saving %s: %w", n.id, err)
 		}
@@ -284,46 +285,49 @@ func (x *Snapshot) save(t *Task, parent checkpoint.ID) error {
 // sourceOf names the state of a source among the nodes of its task.
 func sourceOf(group string) string { return group + "/source" }
 
-func (x *Snapshot) pending() bool {
-	for i := range x.nodes {
-		if x.nodes[i].w.Pending() {
-			return true
-		}
-	}
-	return false
-}
-
 // writeTime is how long a task goes on with the pieces of large state at a time, half of a step: the sooner all are written,
 // the fewer rows are copied because they change before. In nanoseconds.
 const writeTime = stepTime / 2
 
-// write writes some of the large state of the oldest snapshot, at least a piece, and reports whether there is more.
-func (s *snapshots) write(t *Task) bool {
-	if len(s.writing) == 0 {
-		return false
+// write writes some of the large state of the oldest snapshot, at least a piece unless that has to wait for the storage.
+func (s *snapshots) write(t *Task) {
+	if !s.busy() {
+		return
 	}
 	x := s.writing[0]
 	from := t.env.Now()
-	for x.piece() && t.env.StepRows == nil && t.env.Now()-from < writeTime {
+	for x.piece(); x.ready() && t.env.StepRows == nil && t.env.Now()-from < writeTime; x.piece() {
 	}
 	x.pause = max(x.pause, t.env.Now()-from)
 	if !x.pending() {
 		s.writing = s.writing[1:]
 		x.arrived()
 	}
-	return len(s.writing) > 0
 }
 
-// piece writes a piece and reports whether there was one.
-func (x *Snapshot) piece() bool {
+// busy reports whether there is something to write.
+func (s *snapshots) busy() bool { return len(s.writing) > 0 && s.writing[0].ready() }
+
+// next returns the first node that is not written yet; nil: all are.
+func (x *Snapshot) next() *savedNode {
 	for i := range x.nodes {
 		if x.nodes[i].w.Pending() {
-			x.nodes[i].w.Continue()
-			return true
+			return &x.nodes[i]
 		}
 	}
-	return false
+	return nil
 }
+
+func (x *Snapshot) pending() bool { return x.next() != nil }
+
+// ready reports whether there is a piece to write now.
+func (x *Snapshot) ready() bool {
+	n := x.next()
+	return n != nil && !n.ahead.full()
+}
+
+// piece writes a piece.
+func (x *Snapshot) piece() { x.next().w.Continue() }
 
 // arrived counts what has come in: the interval of a channel, or the state. The last one reports the snapshot.
 func (x *Snapshot) arrived() {

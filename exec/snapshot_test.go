@@ -58,12 +58,12 @@ func TestPiecesFillHalfAStep(t *testing.T) {
 			return pieces < 6
 		})
 		task := &Task{env: env}
-		x := &Snapshot{task: task, nodes: []savedNode{{w: w}}, report: func(*Snapshot) {}}
+		x := &Snapshot{task: task, nodes: []savedNode{{w: w, ahead: &ahead{}}}, report: func(*Snapshot) {}}
 		x.missing.Store(1)
 		task.snaps.writing = []*Snapshot{x}
 		var seen []int
-		for more := true; more; {
-			more = task.snaps.write(task)
+		for task.snaps.busy() {
+			task.snaps.write(task)
 			seen = append(seen, pieces)
 		}
 		if counted {

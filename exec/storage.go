@@ -38,10 +38,10 @@ type storage struct {
 	recent []written
 }
 
-// written is a checkpoint with the blocks of each operator: a base and the deltas on it.
+// written is a checkpoint with what each operator has saved.
 type written struct {
 	id     checkpoint.ID
-	chains map[nodeKey][]checkpoint.Ref
+	chains map[nodeKey]checkpoint.Chain
 }
 
 // nodeKey names an operator in a task.
@@ -102,16 +102,16 @@ func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 	if !ok {
 		return 0
 	}
-	var base, deltas uint64
+	var base, deltas int64
 	for _, c := range chains {
 		if len(c) > mostDeltas {
 			return 0
 		}
-		for i, r := range c {
+		for i, blocks := range c {
 			if i == 0 {
-				base += r.Length
+				base += checkpoint.Bytes(blocks)
 			} else {
-				deltas += r.Length
+				deltas += checkpoint.Bytes(blocks)
 			}
 		}
 	}
@@ -121,8 +121,8 @@ func (s *storage) parent(newest checkpoint.ID) checkpoint.ID {
 	return newest
 }
 
-// chains returns the blocks of a recent checkpoint. mu is held.
-func (s *storage) chains(id checkpoint.ID) (map[nodeKey][]checkpoint.Ref, bool) {
+// chains returns what is kept of a recent checkpoint. mu is held.
+func (s *storage) chains(id checkpoint.ID) (map[nodeKey]checkpoint.Chain, bool) {
 	for _, x := range s.recent {
 		if x.id == id {
 			return x.chains, true
@@ -204,7 +204,7 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 		Stats: t.stats}
 	encode := s.run.env.Now()
 	var flush []func() error
-	chains := map[nodeKey][]checkpoint.Ref{}
+	chains := map[nodeKey]checkpoint.Chain{}
 	pause, align, done := int64(0), int64(0), int64(0)
 	m.Stats["rows_in"] = s.run.env.Stats.InBefore.Load()
 	for i, x := range t.snaps {
@@ -229,24 +229,28 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 			if size == 0 && !n.keep || i > 0 && t.snaps[i-1].task.group == x.task.group && fault.On("first-task-only") {
 				continue
 			}
-			ref, err := s.store.Append(StateBlock, data...)
+			blocks, err := n.ahead.rest(s.store, data)
 			if err != nil {
 				return nil, nil, err
 			}
 			n.w.Free()
 			m.StateBytes += size
 			key := nodeKey{i, n.id}
-			blocks := []checkpoint.Ref{ref}
+			chain := checkpoint.Chain{blocks}
 			if n.w.IsDelta() {
 				base := s.base(n.w.Parent, key)
 				if len(base) == 0 {
 					return nil, nil, fmt.Errorf("%s: a delta without a base", n.id)
 				}
-				blocks = append(base, ref)
+				chain = append(base, blocks)
 				m.Require(checkpoint.WordDeltas)
 			}
-			chains[key] = blocks
-			mt.Nodes = append(mt.Nodes, checkpoint.Node{ID: n.id, Kind: n.kind, Fit: n.fit, Blocks: blocks, Bytes: size})
+			chains[key] = chain
+			node := checkpoint.Node{ID: n.id, Kind: n.kind, Fit: n.fit, Bytes: size}
+			if node.SetChain(chain); node.Parts != nil {
+				m.Require(checkpoint.SeveralBlocks)
+			}
+			mt.Nodes = append(mt.Nodes, node)
 		}
 		m.Tasks = append(m.Tasks, mt)
 		for k := range x.flights {
@@ -282,8 +286,8 @@ func (s *storage) manifest(t *taking, w checkpoint.Write) (*checkpoint.Manifest,
 	return m, flush, nil
 }
 
-// base returns a copy of an operator's blocks in a checkpoint.
-func (s *storage) base(id checkpoint.ID, key nodeKey) []checkpoint.Ref {
+// base returns a copy of an operator's chain in a checkpoint.
+func (s *storage) base(id checkpoint.ID, key nodeKey) checkpoint.Chain {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	chains, _ := s.chains(id)

@@ -13,11 +13,11 @@ import (
 func TestBase(t *testing.T) {
 	s := &storage{keeper: &keeper{cfg: &Checkpoints{Deltas: true}}}
 	parent := func(chains ...[]uint64) checkpoint.ID {
-		x := written{7, map[nodeKey][]checkpoint.Ref{}}
+		x := written{7, map[nodeKey]checkpoint.Chain{}}
 		for i, c := range chains {
 			for _, n := range c {
 				k := nodeKey{i, "count"}
-				x.chains[k] = append(x.chains[k], checkpoint.Ref{Length: n})
+				x.chains[k] = append(x.chains[k], []checkpoint.Ref{{Length: n}})
 			}
 		}
 		s.recent = []written{x}
@@ -45,7 +45,7 @@ func TestDeltaIsRequired(t *testing.T) {
 		if delta {
 			w.Delta()
 		}
-		x := &Snapshot{task: &Task{group: "g", width: 1}, nodes: []savedNode{{id: "count", w: w}}}
+		x := &Snapshot{task: &Task{group: "g", width: 1}, nodes: []savedNode{{id: "count", w: w, ahead: &ahead{}}}}
 		m, _, err := s.manifest(&taking{id: id, stats: map[string]int64{}, snaps: []*Snapshot{x}}, checkpoint.Write{ID: id, Parent: parent})
 		require.NoError(t, err)
 		return m

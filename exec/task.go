@@ -94,7 +94,7 @@ func (t *Task) Step() (Progress, error) {
 	if t.fail != nil {
 		return Finished, t.fail
 	}
-	if len(t.snaps.writing) > 0 && p != Worked { // also what the step has begun
+	if p != Worked && t.snaps.busy() { // also what the step has begun
 		return Worked, nil
 	}
 	return p, nil

@@ -53,10 +53,11 @@ func SourcePositions(m *checkpoint.Manifest, read func(checkpoint.Ref) ([]byte, 
 const sourceEnd = "/source"
 
 func sourceState(m *checkpoint.Manifest, n checkpoint.Node, read func(checkpoint.Ref) ([]byte, error)) (*checkpoint.Reader, error) {
-	if len(n.Blocks) != 1 {
-		return nil, fmt.Errorf("the state of %s is not one block", n.ID)
+	chain := n.Chain()
+	if len(chain) != 1 {
+		return nil, fmt.Errorf("the state of %s is not one base", n.ID)
 	}
-	data, err := read(n.Blocks[0])
+	data, err := checkpoint.Join(read, chain[0])
 	if err != nil {
 		return nil, err
 	}

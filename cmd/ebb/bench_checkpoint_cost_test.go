@@ -207,7 +207,7 @@ func TestCheckpointPause(t *testing.T) {
 			how := "all"
 			for _, k := range m.Tasks {
 				for _, x := range k.Nodes {
-					if len(x.Blocks) > 1 {
+					if len(x.Chain()) > 1 {
 						how = "changes"
 					}
 				}

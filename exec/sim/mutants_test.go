@@ -101,6 +101,7 @@ var mutants = []mutant{
 	{"end-uncommitted", "what a run without a checkpoint has written does not become visible (FLINK-38614)", "copy"},
 	{"commit-first-output", "of several outputs only the first is committed (Paimon 9236)", "fan"},
 	{"forget-undo", "state that changes while it is written is written as it is then (Kafka Streams 9891)", "keyed"},
+	{"forget-ahead", "of a large state, which is stored while it is being written, only what came last counts", "keyed"},
 	{"delta-of-newest", "a delta leaves out what changed before younger checkpoints (FLINK-26985)", "keyed"},
 	{"nothing-put-back", "a step forward after a rollback does not bring back what that cut off", "stdlib/conn.TestOutputsRolledBack"},
 	{"aside-unflushed", "what a rollback cuts off is not flushed where it is set aside", "every"},

@@ -26,14 +26,6 @@ func (f *Folder) PrintJSON(p *Printer, i checkpoint.Info, m *checkpoint.Manifest
 	return written(err)
 }
 
-// stored adds up the blocks of a state or of a channel.
-func stored(refs []checkpoint.Ref) (bytes int64) {
-	for _, r := range refs {
-		bytes += int64(r.Length)
-	}
-	return bytes
-}
-
 // states lists the states of a checkpoint, by stage and task.
 func states(m *checkpoint.Manifest) (rows [][]any) {
 	place := map[string]int{} // in the order of the plan
@@ -51,7 +43,7 @@ func states(m *checkpoint.Manifest) (rows [][]any) {
 			if t.Ended {
 				status, mark = "ended", nil
 			}
-			rows = append(rows, []any{n.ID, int64(t.Index), int64(t.Width), stored(n.Blocks), int64(max(len(n.Blocks)-1, 0)), mark, status})
+			rows = append(rows, []any{n.ID, int64(t.Index), int64(t.Width), checkpoint.Bytes(n.Blocks), int64(max(len(n.Chain())-1, 0)), mark, status})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b []any) int { return place[a[0].(string)] - place[b[0].(string)] })
@@ -63,7 +55,7 @@ func channels(m *checkpoint.Manifest) (rows [][]any) {
 	list := slices.Clone(m.Channels)
 	slices.SortStableFunc(list, func(a, b checkpoint.Channel) int { return cmp.Compare(b.Rows, a.Rows) })
 	for _, c := range list {
-		rows = append(rows, []any{c.Edge, int64(c.From), int64(c.To), c.Rows, stored(c.Blocks), int64(c.First), int64(c.Last)})
+		rows = append(rows, []any{c.Edge, int64(c.From), int64(c.To), c.Rows, checkpoint.Bytes(c.Blocks), int64(c.First), int64(c.Last)})
 	}
 	return rows
 }

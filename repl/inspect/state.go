@@ -139,8 +139,8 @@ func (l *look) load(n *exec.Node) (ops []exec.Operator, err error) {
 			if !ok {
 				return nil, errors.New("this version of ebb keeps no state there")
 			}
-			for _, ref := range saved.Blocks {
-				data, err := l.read(ref)
+			for _, blocks := range saved.Chain() {
+				data, err := checkpoint.Join(l.read, blocks)
 				if err != nil {
 					return nil, err
 				}

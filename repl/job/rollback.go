@@ -90,11 +90,7 @@ func compareStates(from, to *checkpoint.Manifest) (out []StateMove) {
 					at[n.ID] = k
 					out = append(out, StateMove{Stage: n.ID})
 				}
-				var all int64
-				for _, b := range n.Blocks {
-					all += int64(b.Length)
-				}
-				*size(&out[k]) += all
+				*size(&out[k]) += checkpoint.Bytes(n.Blocks)
 			}
 		}
 	}
