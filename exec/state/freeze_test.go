@@ -215,3 +215,119 @@ func TestNotedRows(t *testing.T) {
 		require.Less(t, size, 100, "each once")
 	}
 }
+
+// frozenSets are sets of numbers that one owner has, and what is written of them in pieces.
+type frozenSets struct {
+	*Sets
+	own *Rows
+}
+
+func newFrozenSets() frozenSets {
+	s := frozenSets{NewSets([]types.Type{types.T(types.Int)}, true), NewRows(SetWords)}
+	s.own.Add()
+	return s
+}
+
+// count counts the numbers from from to to.
+func (s frozenSets) count(from, to int, delta int64) {
+	for ; from < to; from += vec.MaxRows {
+		n := min(to-from, vec.MaxRows)
+		c := vec.New(types.T(types.Int), n)
+		for i := range n {
+			c.Ints[i] = int64(from+i) << 20
+		}
+		s.Add(s.own, 0, make([]uint32, n), n, identity(n), []*vec.Column{c}, delta)
+	}
+}
+
+// The slots of a large set are written in pieces, too, while values come and go: what closes a gap in them comes from
+// far behind it, perhaps.
+func TestFreezeOfALargeSet(t *testing.T) {
+	x, y := newFrozenSets(), newFrozenSets()
+	both := func(from, to int, delta int64) {
+		x.count(from, to, delta)
+		y.count(from, to, delta)
+	}
+	both(0, 60_000, 1)
+	var chain [][]byte
+	for id := checkpoint.ID(1); id < 8; id++ {
+		w := checkpoint.NewWriter(id, id-1)
+		w.AtOnce, w.Piece = -1, 50_000
+		x.Freeze(w)
+		want := whole(y)
+		for n := int(id) * 1000; w.Continue(); n += 700 { // as many go as come, all over the slots
+			both(n, n+50, -1)
+			both(60_000+n, 60_050+n, 1)
+		}
+		require.Equal(t, id > 1, w.IsDelta())
+		data, _, _ := w.Output()
+		chain = append(chain, data)
+		got := newFrozenSets()
+		for _, d := range chain {
+			c := checkpoint.NewReader(1, d)
+			require.NoError(t, got.Load(c))
+			require.NoError(t, c.Done())
+		}
+		require.True(t, bytes.Equal(want, whole(got)), "loaded from %d parts", len(chain))
+		n := int(id) * 1000
+		both(n, n+30, -1)
+		both(90_000+n, 90_030+n, 1)
+	}
+}
+
+// One of several freezes is given up: the others go on, and keep what is touched.
+func TestFreezeThatIsGivenUp(t *testing.T) {
+	for gone := range 3 {
+		x := NewRows(1)
+		for range 1000 {
+			x.Add()
+		}
+		var ws []*checkpoint.Writer
+		for id := range checkpoint.ID(3) {
+			w := checkpoint.NewWriter(id+1, 0)
+			w.AtOnce, w.Piece = -1, 100
+			x.Freeze(w)
+			ws = append(ws, w)
+		}
+		ws[gone].Abort()
+		x.Touch(900)
+		x.At(900)[0] = 7
+		for i, w := range ws {
+			if i == gone {
+				continue
+			}
+			for w.Continue() {
+			}
+			data, _, _ := w.Output()
+			got := NewRows(1)
+			require.NoError(t, got.Load(checkpoint.NewReader(1, data)))
+			require.Zero(t, got.At(900)[0], "freeze %d, %d given up", i, gone)
+		}
+	}
+}
+
+// An arena that is emptied while it is written is used again, and what is written stays as it was.
+func TestFreezeOutlivesReset(t *testing.T) {
+	var a Arena
+	text := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 1000) }
+	var refs []uint64
+	for i := range 200 {
+		refs = append(refs, a.Put(text(i)))
+	}
+	w := checkpoint.NewWriter(1, 0)
+	w.AtOnce, w.Piece = -1, 50_000
+	a.Freeze(w)
+	require.True(t, w.Continue())
+	a.Reset()
+	for range 200 {
+		a.Put(text(255))
+	}
+	for w.Continue() {
+	}
+	data, _, _ := w.Output()
+	var got Arena
+	require.NoError(t, got.Load(checkpoint.NewReader(1, data)))
+	for i, ref := range refs {
+		require.True(t, bytes.Equal(text(i), got.Get(ref, 1000)), "piece %d", i)
+	}
+}

@@ -273,19 +273,19 @@ func TestLists(t *testing.T) {
 func TestTimers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tm Timers
-		want := []int64{}
+		want := []Timer{}
 		for _, at := range rapid.SliceOf(rapid.Int64Range(-5, 50)).Draw(t, "times") {
 			tm.Set(at, uint32(len(want)))
-			want = append(want, at)
+			want = append(want, Timer{at, uint32(len(want))})
 			loaded := &Timers{}
 			tm = *reload(t, &tm, loaded, func(c *checkpoint.Reader) error { return loaded.Load(c, uint32(len(want))) })
 		}
-		slices.Sort(want)
-		got := []int64{}
+		slices.SortStableFunc(want, func(a, b Timer) int { return cmp.Compare(a.At, b.At) }) // ties in the order of their numbers
+		got := []Timer{}
 		for tm.Len() > 0 {
 			first := tm.First()
 			require.Equal(t, first, tm.Pop())
-			got = append(got, first.At)
+			got = append(got, first)
 		}
 		require.Equal(t, want, got)
 	})

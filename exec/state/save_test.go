@@ -215,6 +215,42 @@ func TestSetsAreTakenOver(t *testing.T) {
 	})
 }
 
+// A set of more values than a batch has is taken over in several.
+func TestLargeSetsAreTakenOver(t *testing.T) {
+	for _, counted := range []bool{true, false} {
+		a, b := NewSets([]types.Type{types.T(types.String)}, counted), NewSets([]types.Type{types.T(types.String)}, counted)
+		own := NewRows(SetWords)
+		own.Add()
+		n := 2*vec.MaxRows + 5
+		col := vec.New(types.T(types.String), n)
+		for i := range n {
+			col.Strs[i] = fmt.Sprint(i)
+		}
+		a.AddList(own.At(0), col, nil, 0, n)
+		if counted {
+			a.AddList(own.At(0), col, nil, 0, n/2)
+		}
+		b.Adopt(own.At(0), a)
+		want, got := map[string]int64{}, map[string]int64{}
+		for i := range n {
+			if want[fmt.Sprint(i)] = 1; counted && i < n/2 {
+				want[fmt.Sprint(i)] = 2
+			}
+		}
+		words := b.Entries(own.At(0), nil)
+		var counts []int64
+		if counted {
+			counts = b.Counts(own.At(0), nil)
+		}
+		for i, s := range b.Values(words)[0].Strs {
+			if got[s] = 1; counted {
+				got[s] = counts[i]
+			}
+		}
+		require.Equal(t, want, got)
+	}
+}
+
 func TestTablesGoOnAfterLoad(t *testing.T) {
 	for name, ts := range keyTypes {
 		t.Run(name, func(t *testing.T) {
@@ -293,5 +329,44 @@ func TestDamagedTablesAreRefused(t *testing.T) {
 		bad := slices.Clone(delta)
 		bad[i] ^= 1 << (i % 8)
 		require.NotPanics(t, func() { try(base, bad) }, "byte %d of the delta", i)
+	}
+}
+
+// What is in order by itself but does not go together is refused.
+func TestMisfitsAreRefused(t *testing.T) {
+	refused := func(write func(w *checkpoint.Writer), load func(c *checkpoint.Reader) error) {
+		t.Helper()
+		w := checkpoint.NewWriter(1, 0)
+		write(w)
+		data, _, _ := w.Output()
+		require.Error(t, load(checkpoint.NewReader(1, data)))
+	}
+	refused(func(w *checkpoint.Writer) {
+		var tm Timers
+		tm.Set(5, 3)
+		tm.Save(w)
+	}, func(c *checkpoint.Reader) error { return new(Timers).Load(c, 3) })
+	ints := func(n int) *vec.Batch {
+		b := &vec.Batch{N: 1, Time: []int64{1}}
+		for range n {
+			b.Cols = append(b.Cols, &vec.Column{Type: types.T(types.Int), Ints: []int64{1}})
+		}
+		return b
+	}
+	one := []types.Type{types.T(types.Int)}
+	for _, b := range []*vec.Batch{ints(0), ints(2), {N: 1, Cols: ints(1).Cols}} {
+		refused(func(w *checkpoint.Writer) { SaveBatches(w, []*vec.Batch{b}) }, func(c *checkpoint.Reader) error { return new(Buffer).Load(c, one) })
+	}
+	for _, dead := range []int{1, 3} { // two are
+		refused(func(w *checkpoint.Writer) {
+			r := NewRows(1)
+			for range 5 {
+				r.Add()
+			}
+			r.Delete(1)
+			r.Delete(3)
+			r.nDead = dead
+			r.Save(w)
+		}, NewRows(1).Load)
 	}
 }
