@@ -60,6 +60,8 @@ type Test struct {
 	Whole bool
 	// Clock, if not nil, is told the time of a Tick before it comes, and 0 before anything else.
 	Clock func(now int64)
+
+	apart int // input before which tasks stand apart for a moment; 0: none
 }
 
 // stops is at about how many places a script is stopped, besides being stopped everywhere.
@@ -67,8 +69,8 @@ const stops = 8
 
 // Verify runs the script with its batches as they are and row by row. Each time it compares what comes out of an operator
 // that is left alone with what comes out when it is replaced by a loaded one: after each call, pieces of Drain included,
-// once or each time; and when its groups are spread over two tasks, then three, then one again, where rows may come in
-// another order. And it loads checkpoints that are written in pieces while the operator goes on, and as deltas. Damaged bytes must not make Load panic.
+// once or each time; and when its groups are spread over two tasks, then three, then one again, also while only one of them knows how far time
+// has come, where rows may come in another order. And it loads checkpoints that are written in pieces while the operator goes on, and as deltas. Damaged bytes must not make Load panic.
 func Verify(t T, c Test) {
 	scripts := map[string][]Input{"batches as they are": whole(c.Script)}
 	if !c.Whole {
@@ -102,6 +104,14 @@ func Verify(t T, c Test) {
 			})
 			require.Equal(t, want.net, merged.net, "%s, spread over tasks after call %d", name, at)
 		}
+		for i, in := range script {
+			if in.kind == watermark || in.kind == finish {
+				c.apart = i
+				merged := c.run(t, script, nil)
+				require.Equal(t, want.net, merged.net, "%s, while input %d had come to one of two tasks", name, i)
+			}
+		}
+		c.apart = 0
 	}
 }
 
@@ -153,7 +163,10 @@ func (c Test) run(t T, script []Input, between func(*run)) *run {
 		}
 		r.calls++
 	}
-	for _, in := range script {
+	for i, in := range script {
+		if i == c.apart && i > 0 {
+			r.setApart(t, in, i)
+		}
 		for k, op := range r.ops {
 			require.NoError(t, r.feed(k, op, in))
 		}
@@ -275,6 +288,20 @@ func (r *run) spread(t T, width int) {
 		_, owes := op.(exec.Drainer) // what the others had been told the task does not know: it asks
 		r.ops, r.owes = append(r.ops, op), append(r.owes, owes)
 	}
+}
+
+// setApart spreads the groups over two tasks, of which one is told what comes next and gives out some of what it owes
+// then, before they are spread over others: tasks of one operator do not all stand at the same place. n makes a difference.
+func (r *run) setApart(t T, in Input, n int) {
+	r.spread(t, 2)
+	k := n % 2
+	require.NoError(t, r.feed(k, r.ops[k], in))
+	for pieces := n % 3; r.owes[k] && pieces > 0; pieces-- {
+		var err error
+		r.owes[k], err = r.ops[k].(exec.Drainer).Drain(r.out)
+		require.NoError(t, err)
+	}
+	r.spread(t, 1+n/2%3)
 }
 
 // damage loads damaged bytes: with the end cut off, which is an error, and with some bits turned round, which may be.

@@ -20,7 +20,7 @@ import (
 
 // Rows of a retained key that are at most the time apart are one life of it, like a session, whatever the batches are.
 func TestAggregateRetains(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	often(t, func(t *rapid.T) {
 		a := drawTest(t, []*types.Window{nil})
 		if len(a.args.By) == 0 {
 			a.by("n")
@@ -353,4 +353,153 @@ func TestAggregateOutput(t *testing.T) {
 	require.Equal(t, "count(), sum(n) by k, tumbling(10ns)", traits.State)
 	require.True(t, traits.Mark)
 	require.False(t, traits.Pos)
+}
+
+// An endless input has no end at which groups could come out: with `retain` alone they tell their changes at once.
+func TestAggregateRetainsWithoutEnd(t *testing.T) {
+	a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true}}
+	a.args.Retain = types.Retain{Set: true, For: 10}
+	a.by("n")
+	a.call("count", nil)
+	op, err := newAggregate(a.context(a.finish(t)))
+	require.NoError(t, err)
+	var got []string
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		for i := range it.Batch.Rows() {
+			got = append(got, it.Batch.Change[i].String()+" "+rowText(it.Batch, i))
+		}
+	})
+	row := testRow{time: 1, mark: types.MinInstant, values: []any{nil, nil, int64(7), 0.0, nil, nil}}
+	require.NoError(t, op.Process(0, a.batch([]testRow{row}), out))
+	require.Equal(t, []string{"+I 7|1"}, got)
+	require.NoError(t, op.Process(0, a.batch([]testRow{row}), out))
+	require.Equal(t, []string{"+I 7|1", "-U 7|1", "+U 7|2"}, got)
+}
+
+// Both rows of an update are in one batch, also where a batch is full between them.
+func TestAggregateUpdatesAreNotTornApart(t *testing.T) {
+	a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}}
+	a.args.Emit = types.Emit{Set: true, Changes: true}
+	a.by("i")
+	a.call("count", nil)
+	op, err := newAggregate(a.context(a.finish(t)))
+	require.NoError(t, err)
+	sizes := map[int]bool{}
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		b := it.Batch
+		sizes[b.N] = true
+		require.LessOrEqual(t, b.N, vec.MaxRows)
+		for i := range b.N {
+			if b.Change[i] == vec.UpdateBefore {
+				require.Less(t, i+1, b.N, "what follows an update in the batch")
+			}
+			if i == 0 || b.Change[i-1] != vec.UpdateBefore {
+				require.NotEqual(t, vec.UpdateAfter, b.Change[i])
+			}
+		}
+	})
+	rows := make([]testRow, 3000)
+	for i := range rows {
+		rows[i] = testRow{values: []any{nil, int64(i), int64(0), 0.0, nil, nil}}
+	}
+	require.NoError(t, op.Process(0, a.batch(rows), out))
+	anew := testRow{values: []any{nil, int64(-1), int64(0), 0.0, nil, nil}}
+	require.NoError(t, op.Process(0, a.batch(append([]testRow{anew}, rows...)), out))
+	require.Equal(t, map[int]bool{3000: true, vec.MaxRows - 1: true, 6001 - (vec.MaxRows - 1): true}, sizes)
+}
+
+// A split that was idle may have fallen behind time: its rows are late for what has come out, though they were read in order.
+func TestAggregateBehindAnIdleSplit(t *testing.T) {
+	for name, w := range map[string]*types.Window{"tumbling": {Kind: types.Tumbling, Size: 10}, "hopping": {Kind: types.Hopping, Size: 10, Step: 5},
+		"session": {Kind: types.Session, Size: 5}, "limited session": {Kind: types.Session, Size: 5, Max: 20}, "count": {Kind: types.CountWindow, Size: 1}} {
+		for _, width := range []int{0, 1} {
+			if width > 0 && w.Kind != types.Tumbling && w.Kind != types.Hopping {
+				continue
+			}
+			t.Run(fmt.Sprint(name, width), func(t *testing.T) {
+				a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}, width: width}
+				a.args.Window = w
+				a.call("count", nil)
+				c := a.context(a.finish(t))
+				rows, late := 0, 0
+				second := *c
+				second.Partial = width > 0
+				main, err := newAggregate(&second)
+				require.NoError(t, err)
+				out := exec.NewTap(func(port int, it exec.Item) {
+					if port > 0 {
+						late += it.Batch.Rows()
+					} else {
+						rows += it.Batch.Rows()
+					}
+				})
+				d := &driver{op: main, out: out}
+				to := main
+				if width > 0 { // it has not heard of the time, and what it tells is late behind it
+					to, _, _ = newPartial(c)
+					out = exec.NewTap(func(_ int, it exec.Item) { require.NoError(t, main.Process(0, it.Batch, d.out)) })
+				}
+				d.advance(t, 100)
+				at := func(time int64) testRow {
+					return testRow{time: time, mark: types.MinInstant, values: []any{nil, nil, int64(1), 0.0, nil, nil}}
+				}
+				b := a.batch([]testRow{at(50), at(51)})
+				b.Mark = []int64{types.MinInstant, 50} // of the split, which stands where it stood
+				require.NoError(t, to.Process(0, b, out))
+				if width > 0 {
+					p := &driver{op: to, out: out}
+					to.(*partial).Idle()
+					p.settle(t)
+					require.Equal(t, int64(1), a.stats.Late.Load(), "one group, late as a whole, before the end")
+				} else {
+					require.Equal(t, 2, late)
+				}
+				d.advance(t, types.MaxInstant)
+				require.Zero(t, rows)
+			})
+		}
+	}
+}
+
+// At another number of tasks the groups of a task whose input had ended meet those of one that still has rows to come.
+func TestMergeOfATaskWhoseInputHasEnded(t *testing.T) {
+	for ended := range 2 {
+		a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}}
+		a.by("n")
+		a.call("count", nil)
+		stream := a.finish(t)
+		got := []string{}
+		d := &driver{out: exec.NewTap(func(_ int, it exec.Item) {
+			for i := range it.Batch.Rows() {
+				got = append(got, rowText(it.Batch, it.Batch.Row(i)))
+			}
+		})}
+		fresh := func() exec.Operator {
+			op, err := newAggregate(a.context(stream))
+			require.NoError(t, err)
+			return op
+		}
+		row := func(n int) *vec.Batch {
+			return a.batch([]testRow{{mark: types.MinInstant, values: []any{nil, nil, int64(n), 0.0, nil, nil}}})
+		}
+		all := fresh()
+		for n := range 2 {
+			op := fresh()
+			require.NoError(t, op.Process(0, row(n), d.out))
+			if n == ended {
+				require.NoError(t, op.Finish(d.out))
+			}
+			require.NoError(t, all.(exec.Merger).Merge(op, func(uint64) bool { return true }))
+		}
+		d.op = all
+		d.settle(t)
+		require.Empty(t, got, "before all inputs have ended")
+		require.NoError(t, all.Process(0, row(1-ended), d.out))
+		require.NoError(t, all.Finish(d.out))
+		d.settle(t)
+		slices.Sort(got)
+		want := []string{fmt.Sprint(ended, "|1"), fmt.Sprint(1-ended, "|2")}
+		slices.Sort(want)
+		require.Equal(t, want, got)
+	}
 }

@@ -92,6 +92,9 @@ func (p *partial) send1(n *pane) {
 		return
 	}
 	p.sending = append(p.sending, n)
+	if n == p.whole { // it waits for no window
+		return
+	}
 	due := slices.DeleteFunc(p.due, func(x *pane) bool { return x == n })
 	p.due = nil
 	for _, x := range due {

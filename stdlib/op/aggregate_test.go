@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -260,6 +261,12 @@ func (a *aggregateTest) run(t require.TestingT, choose func(n int) int) {
 			}
 		}
 		require.NoError(t, to.op.Process(0, b, to.out))
+		if tk, ok := main.op.(exec.Ticker); ok && choose(4) == 0 {
+			a.now++
+			_, err := tk.Tick(a.now, main.out)
+			require.NoError(t, err)
+			main.settle(t)
+		}
 		for _, r := range part {
 			if top, ok := tops[r.split]; !ok || r.time > top {
 				tops[r.split] = r.time
@@ -283,6 +290,7 @@ func (a *aggregateTest) run(t require.TestingT, choose func(n int) int) {
 		require.NoError(t, d.op.Finish(d.out))
 		d.settle(t)
 	}
+	requireNothingKept(t, main.op)
 	a.out = nil
 	for text, n := range net {
 		for range n {
@@ -291,6 +299,21 @@ func (a *aggregateTest) run(t require.TestingT, choose func(n int) int) {
 	}
 	sort.Strings(a.out)
 	sort.Strings(a.late)
+}
+
+// requireNothingKept checks that an operator whose input has ended remembers nothing of windows, which have all closed.
+func requireNothingKept(t require.TestingT, op exec.Operator) {
+	switch s := op.(type) {
+	case *sliced:
+		require.Empty(t, s.open, "slices")
+		if s.rev != nil {
+			require.Empty(t, s.rev.windows, "windows")
+		}
+	case *session:
+		require.Zero(t, s.keys.Len()+s.rows.Len(), "keys and sessions")
+	case *ordered:
+		require.Zero(t, s.keys.Len()+s.rows.Len(), "keys and windows")
+	}
 }
 
 func rowText(b *vec.Batch, r int) string {
@@ -348,6 +371,25 @@ var testSchema = types.NewSchema(
 	types.Field{Name: "b", Type: types.T(types.Bool).Null()},
 )
 
+// even draws a number from 0 to n-1, each as likely as another: rapid's own draws lean to small ones.
+func even(t *rapid.T, n int, label string) int {
+	u := 0
+	for range bits.Len(uint(n)) + 4 {
+		u <<= 1
+		if rapid.Bool().Draw(t, label) {
+			u++
+		}
+	}
+	return u % n
+}
+
+// often checks f with some hundred draws: they take a millisecond each.
+func often(t *testing.T, f func(t *rapid.T)) {
+	for range 5 {
+		rapid.Check(t, f)
+	}
+}
+
 // drawTest draws a stage and rows for it.
 func drawTest(t *rapid.T, kinds []*types.Window) *aggregateTest {
 	a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}, lag: rapid.Int64Range(0, 20).Draw(t, "lag")}
@@ -385,9 +427,13 @@ func drawTest(t *rapid.T, kinds []*types.Window) *aggregateTest {
 		calls[k]()
 	}
 	splits := rapid.IntRange(1, 2).Draw(t, "splits")
-	n := rapid.IntRange(0, 60).Draw(t, "rows")
+	n := even(t, 61, "rows")
 	tops := map[int]int64{}
 	clock := rapid.Int64Range(-100, 0).Draw(t, "begin")
+	steps := []int64{0, 1, 1, 2, 5, 30, 1000}
+	if rapid.Bool().Draw(t, "dense") { // most rows meet others in their windows
+		steps = []int64{0, 1, 2, 4, 9}
+	}
 	null := func(v any) any {
 		if rapid.IntRange(0, 5).Draw(t, "null") == 0 {
 			return nil
@@ -395,7 +441,7 @@ func drawTest(t *rapid.T, kinds []*types.Window) *aggregateTest {
 		return v
 	}
 	for i := range n {
-		clock += rapid.SampledFrom([]int64{0, 1, 1, 2, 5, 30, 1000}).Draw(t, "step")
+		clock += rapid.SampledFrom(steps).Draw(t, "step")
 		r := testRow{split: rapid.IntRange(0, splits-1).Draw(t, "split"), time: clock - rapid.SampledFrom([]int64{0, 0, 1, 7, 20, 50}).Draw(t, "back"), pos: uint64(i)}
 		if r.mark = types.MinInstant; len(tops) > 0 {
 			if top, ok := tops[r.split]; ok {
@@ -419,23 +465,21 @@ func drawTest(t *rapid.T, kinds []*types.Window) *aggregateTest {
 	return a
 }
 
-// retractSome takes back some of the rows, each after it came.
+// retractSome takes back some of the rows, each after it came: at once where there are windows, for which it may be late else.
 func (a *aggregateTest) retractSome(t *rapid.T) {
 	a.in.Updating = true
-	var out []testRow
-	for _, r := range a.rows {
-		out = append(out, r)
-		if rapid.IntRange(0, 2).Draw(t, "retract") == 0 {
-			back := r
-			back.change = rapid.SampledFrom([]vec.Change{vec.Delete, vec.UpdateBefore}).Draw(t, "change")
-			at := len(out)
-			if a.args.Window == nil {
-				at = rapid.IntRange(at, len(out)).Draw(t, "at")
-			}
-			out = slices.Insert(out, at, back)
+	for i := 0; i < len(a.rows); i++ {
+		back := a.rows[i]
+		if back.change.Retracts() || rapid.IntRange(0, 2).Draw(t, "retract") > 0 {
+			continue
 		}
+		back.change = rapid.SampledFrom([]vec.Change{vec.Delete, vec.UpdateBefore}).Draw(t, "change")
+		at := i + 1
+		if a.args.Window == nil {
+			at += even(t, len(a.rows)-i, "at")
+		}
+		a.rows = slices.Insert(a.rows, at, back)
 	}
-	a.rows = out
 }
 
 func chooser(t *rapid.T) func(n int) int {
@@ -459,7 +503,7 @@ var aligned = []*types.Window{
 }
 
 func TestAggregateWithoutWindow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	often(t, func(t *rapid.T) {
 		a := drawTest(t, []*types.Window{nil})
 		switch rapid.IntRange(0, 3).Draw(t, "form") {
 		case 0:
@@ -475,7 +519,7 @@ func TestAggregateWithoutWindow(t *testing.T) {
 }
 
 func TestAggregateInAlignedWindows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	often(t, func(t *rapid.T) {
 		a := drawTest(t, aligned)
 		if rapid.IntRange(0, 3).Draw(t, "updating") == 0 {
 			for i := range a.rows {
@@ -489,7 +533,7 @@ func TestAggregateInAlignedWindows(t *testing.T) {
 }
 
 func TestAggregateRevisesWindows(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	often(t, func(t *rapid.T) {
 		a := drawTest(t, aligned)
 		switch rapid.IntRange(0, 2).Draw(t, "form") {
 		case 0:
@@ -505,9 +549,9 @@ func TestAggregateRevisesWindows(t *testing.T) {
 }
 
 func TestAggregateInSessions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	often(t, func(t *rapid.T) {
 		a := drawTest(t, []*types.Window{{Kind: types.Session, Size: 5}, {Kind: types.Session, Size: 20}})
-		switch rapid.IntRange(0, 4).Draw(t, "form") {
+		switch even(t, 5, "form") {
 		case 0:
 			a.args.Emit = types.Emit{Set: true, Changes: true}
 		case 1:
@@ -515,13 +559,15 @@ func TestAggregateInSessions(t *testing.T) {
 		case 2:
 			a.args.Emit = types.Emit{Set: true, Changes: true, Every: 5}
 			a.args.Late = types.Late{Set: true, Allow: 40}
+		case 3:
+			a.args.Emit = types.Emit{Set: true, Changes: true, Every: 1}
 		}
 		a.check(t, chooser(t))
 	})
 }
 
 func TestAggregateInOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	often(t, func(t *rapid.T) {
 		a := drawTest(t, []*types.Window{{Kind: types.CountWindow, Size: 1}, {Kind: types.CountWindow, Size: 3}, {Kind: types.Session, Size: 5, Max: 6}, {Kind: types.Session, Size: 10, Max: 25}})
 		a.check(t, chooser(t))
 	})

@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,8 +29,12 @@ var (
 	_ exec.Saver  = (*sorter)(nil)
 )
 
-// script is the rows of a drawn test in batches, with watermarks between them.
+// mostStopped is how many rows there are at most in a script that is stopped everywhere: the time for that grows with their square.
+const mostStopped = 16
+
+// script is the first rows of a drawn test in batches, with watermarks between them.
 func (a *aggregateTest) script(choose func(n int) int) []exectest.Input {
+	a.rows = a.rows[:min(len(a.rows), mostStopped)]
 	var script []exectest.Input
 	tops, told := map[int]int64{}, int64(types.MinInstant)
 	for _, r := range a.rows {
@@ -113,7 +118,7 @@ func TestAggregateIsSaved(t *testing.T) {
 		"sessions of some length": {windows: []*types.Window{{Kind: types.Session, Size: 5, Max: 6}, {Kind: types.Session, Size: 10, Max: 25}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			examples(t, 3+len(c.windows)/3, func(rt *rapid.T) {
+			examples(t, 3+len(c.windows)/6, func(rt *rapid.T) {
 				a := drawTest(rt, c.windows)
 				a.args.Emit, a.args.Late, a.args.Retain = c.emit, c.late, c.retain
 				if c.retracts {
@@ -127,7 +132,8 @@ func TestAggregateIsSaved(t *testing.T) {
 
 // With more keys than go into a batch, what is owed comes out in several pieces.
 func TestAggregateOfManyKeysIsSaved(t *testing.T) {
-	for name, w := range map[string]*types.Window{"no window": nil, "hopping": {Kind: types.Hopping, Size: 200, Step: 100}} {
+	hopping := &types.Window{Kind: types.Hopping, Size: 200, Step: 100}
+	for name, w := range map[string]*types.Window{"no window": nil, "hopping": hopping, "in two steps": nil, "hopping in two steps": hopping} {
 		t.Run(name, func(t *testing.T) {
 			a := &aggregateTest{in: types.Stream{Schema: testSchema, Time: true, Bounded: true}}
 			a.args.Window = w
@@ -138,13 +144,16 @@ func TestAggregateOfManyKeysIsSaved(t *testing.T) {
 				rows := make([]testRow, 2500)
 				for i := range rows {
 					at := int64(from + i)
-					rows[i] = testRow{time: at / 20, mark: types.MinInstant, pos: uint64(at), values: []any{nil, nil, at % 4500, 0.0, fmt.Sprint("a text of some length ", at), nil}}
+					rows[i] = testRow{time: at / 30, mark: types.MinInstant, pos: uint64(at), values: []any{nil, nil, at % 4500, 0.0, fmt.Sprint("a text of some length ", at), nil}}
 				}
 				script = append(script, exectest.Rows(a.batch(rows)))
 			}
 			script = append(script, exectest.Watermark(260), exectest.Finish())
 			out := a.finish(t)
 			exectest.Verify(t, exectest.Test{Script: script, Whole: true, Keys: a.keys, Make: func() exec.Operator {
+				if strings.HasSuffix(name, "two steps") {
+					return newTwoSteps(t, a.context(out))
+				}
 				op, err := newAggregate(a.context(out))
 				require.NoError(t, err)
 				return op
@@ -172,6 +181,15 @@ type twoSteps struct {
 }
 
 const theEnd = types.MinInstant
+
+func newTwoSteps(t *testing.T, c *spec.StageContext) *twoSteps {
+	op, _, ok := newPartial(c)
+	require.True(t, ok)
+	c.Partial = true
+	second, err := newAggregate(c)
+	require.NoError(t, err)
+	return &twoSteps{first: op.(*partial), second: second}
+}
 
 func (s *twoSteps) through(out *exec.Out) *exec.Out {
 	return exec.NewTap(func(port int, it exec.Item) {
@@ -252,15 +270,7 @@ func TestAggregateInTwoStepsIsSaved(t *testing.T) {
 			return !ok
 		})
 		out := a.finish(t)
-		test := exectest.Test{Script: a.script(chooser(rt)), Make: func() exec.Operator {
-			c := a.context(out)
-			op, _, ok := newPartial(c)
-			require.True(t, ok)
-			c.Partial = true
-			second, err := newAggregate(c)
-			require.NoError(t, err)
-			return &twoSteps{first: op.(*partial), second: second}
-		}}
+		test := exectest.Test{Script: a.script(chooser(rt)), Make: func() exec.Operator { return newTwoSteps(t, a.context(out)) }}
 		if len(a.args.By) > 0 {
 			test.Keys = a.keys
 		}
@@ -283,6 +293,20 @@ func stageTest(t *testing.T, name string, in types.Stream, args *types.StageArgs
 	}
 	t.Fatal(name)
 	return exectest.Test{}
+}
+
+// A window of more rows than a batch has is given out in pieces.
+func TestSortOfManyRowsIsSaved(t *testing.T) {
+	in := types.Stream{Schema: testSchema, Time: true, Bounded: true}
+	by := types.Item{Expr: &types.Expr{Op: types.OpCol, Col: 2, Type: testSchema.Fields[2].Type}, Desc: true}
+	a := &aggregateTest{in: in}
+	for i := range int64(2*vec.MaxRows + 100) {
+		a.rows = append(a.rows, testRow{time: i, mark: types.MinInstant, values: []any{nil, nil, i * 7919 % 5000, 0.0, nil, nil}})
+	}
+	script := []exectest.Input{exectest.Rows(a.batch(a.rows[:vec.MaxRows])), exectest.Rows(a.batch(a.rows[vec.MaxRows:])), exectest.Finish()}
+	test := stageTest(t, "sort", in, &types.StageArgs{By: []types.Item{by}}, script)
+	test.Whole = true
+	exectest.Verify(t, test)
 }
 
 func TestStagesAreSaved(t *testing.T) {
