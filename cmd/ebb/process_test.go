@@ -195,6 +195,30 @@ func TestSecondSignal(t *testing.T) {
 	require.Equal(t, 0, q.end(t, patientFor))
 }
 
+// TestExplosion: one signal ends a run amid the million million rows that one row has become, in the memory of any other, and the
+// next run goes on amid them.
+func TestExplosion(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, "run", "job.ebb", "--checkpoint-interval", "100ms", "--parallelism", "2")
+	p.write(t, "job.ebb", `rows([{a: 1}]) |> derive xs = 1..1_000_000 |> unnest xs as x |> derive ys = 1..1_000_000 |> unnest ys as y
+    |> where y == 1_000_000 |> select x |> into csv("few.csv")`)
+	for life := range 2 {
+		before := len(p.read("few.csv"))
+		p.begin(t)
+		eventually(t, func() bool { return len(p.read("few.csv")) > before })
+		if runtime.GOOS == "linux" {
+			require.Less(t, p.rss(t), 400, "MiB")
+		}
+		p.signal(t, os.Interrupt)
+		require.Equal(t, 0, p.endOrDump(t, patientFor), p.err.String())
+		if life > 0 {
+			require.Contains(t, p.err.String(), "goes on from checkpoint")
+			require.True(t, strings.HasPrefix(p.read("few.csv"), "x\n1\n2\n"), p.read("few.csv"))
+		}
+		p = p.again(t)
+	}
+}
+
 // TestWaitsForInput: a signal also ends a run that waits for the first bytes of its standard input.
 func TestWaitsForInput(t *testing.T) {
 	for _, script := range []string{`csv("-")`, `csv("-") schema {a: int}`, `jsonl("-", follow: true) schema {a: int}`} {
