@@ -109,9 +109,12 @@ func segments(dir string) (size int64) {
 	return size + int64(len(names))
 }
 
-func (p *process) gone() bool {
+func (p *process) gone() bool { return over(p.done) }
+
+// over reports whether a channel is closed.
+func over(c <-chan struct{}) bool {
 	select {
-	case <-p.done:
+	case <-c:
 		return true
 	default:
 		return false
