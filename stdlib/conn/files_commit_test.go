@@ -542,33 +542,47 @@ func TestOutputDamaged(t *testing.T) {
 
 // What stands behind the rows of the checkpoint is not of it, whoever wrote it: it is cut off.
 func TestOutputLongerThanItsCheckpoint(t *testing.T) {
-	env := testEnv()
-	fs := disk.NewSim()
-	env.FS = fs
-	j := &outputJob{t: t}
-	s, e, err := openPut(env, map[string]any{"path": "out.csv"})
-	require.NoError(t, err)
-	require.NoError(t, putBatch(s, e, outRows([]any{"a", int64(1)})))
-	j.saved(s, 1)
-	require.NoError(t, s.(exec.Committer).Commit(1, true))
-	whole, err := fs.Stat("out.csv")
-	require.NoError(t, err)
-	require.NotZero(t, whole.Size())
+	for _, more := range []string{"b,2\n", "b", ""} {
+		env := testEnv()
+		fs := disk.NewSim()
+		env.FS = fs
+		j := &outputJob{t: t}
+		s, e, err := openPut(env, map[string]any{"path": "out.csv"})
+		require.NoError(t, err)
+		require.NoError(t, putBatch(s, e, outRows([]any{"a", int64(1)})))
+		for id := range checkpoint.ID(3) { // the last one does not hold the rows any more
+			j.saved(s, id+1)
+			require.NoError(t, s.(exec.Committer).Commit(id+1, true))
+		}
+		whole, err := fs.Stat("out.csv")
+		require.NoError(t, err)
+		require.NotZero(t, whole.Size())
 
-	env.FS = fs.Kill()
-	f, err := env.FS.Edit("out.csv")
-	require.NoError(t, err)
-	_, err = f.WriteAt([]byte("b,2\n"), whole.Size())
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
-	s, _, err = openPut(env, map[string]any{"path": "out.csv"})
-	require.NoError(t, err)
-	require.NoError(t, s.(exec.Saver).Load(checkpoint.NewReader(1, j.state)))
-	require.NoError(t, s.(exec.Committer).Commit(1, true))
-	now, err := env.FS.Stat("out.csv")
-	require.NoError(t, err)
-	require.Equal(t, whole.Size(), now.Size())
-	require.NoError(t, s.Close())
+		env.FS = fs.Kill()
+		f, err := env.FS.Edit("out.csv")
+		require.NoError(t, err)
+		if more == "" { // or shorter
+			require.NoError(t, f.Truncate(whole.Size()-1))
+		} else {
+			_, err = f.WriteAt([]byte(more), whole.Size())
+			require.NoError(t, err)
+		}
+		require.NoError(t, f.Close())
+		s, _, err = openPut(env, map[string]any{"path": "out.csv"})
+		require.NoError(t, err)
+		err = s.(exec.Saver).Load(checkpoint.NewReader(3, j.state))
+		if more == "" {
+			require.ErrorContains(t, err, "somebody else has changed it")
+			require.NoError(t, s.Close())
+			continue
+		}
+		require.NoError(t, err)
+		require.NoError(t, s.(exec.Committer).Commit(3, true))
+		now, err := env.FS.Stat("out.csv")
+		require.NoError(t, err)
+		require.Equal(t, whole.Size(), now.Size())
+		require.NoError(t, s.Close())
+	}
 }
 
 // begunFS notes how many bytes of each file the system was told to bring to the disk ahead of a flush.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
+	"github.com/ebb-lang/ebb/exec/vec"
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -48,6 +49,26 @@ func TestFilesGoOn(t *testing.T) {
 			require.Equal(rt, once.high, many.high)
 		}
 	})
+}
+
+// A restart in the middle of a piece: the rows before it were emitted, failed ones told.
+func TestSkipRows(t *testing.T) {
+	for n, want := range [][]uint32{{0, 2, 4}, {2, 4}, {2, 4}, {4}, {4}, nil} {
+		b := &vec.Batch{N: 5, Sel: []uint32{0, 2, 4}, Time: []int64{30, 0, 50, 0, 40}}
+		x := piece{batch: b, fails: []pieceError{{row: 1}, {row: 3}}}
+		high := x.skip(n, 35)
+		require.ElementsMatch(t, want, b.Sel, "%d rows skipped", n)
+		left := 0
+		for _, row := range []int{1, 3} {
+			if row >= n {
+				left++
+			}
+		}
+		require.Len(t, x.fails, left)
+		if require.Equal(t, []int64{35, 35, 35, 50, 50, 50}[n], high); n > 0 && left > 0 {
+			require.GreaterOrEqual(t, x.fails[0].row, n)
+		}
+	}
 }
 
 // What is enough stays so: chunks that nobody wants have no place.
@@ -99,6 +120,7 @@ func TestFilesThatChanged(t *testing.T) {
 	require.ErrorContains(t, again(map[string]string{"a.csv": text}), "cannot open b.csv")
 	require.EqualError(t, again(map[string]string{"b.csv": text[:9000]}), "cannot go on with b.csv: it has 9000 bytes; when the run began it had "+
 		fmt.Sprint(len(text))+". Start anew with --fresh, or go back with --from to a checkpoint from before it was read")
+	require.ErrorContains(t, again(map[string]string{"b.csv": text[:len(text)-1]}), "when the run began it had")
 	require.ErrorContains(t, again(map[string]string{"b.csv": "m" + text[1:]}), "its bytes 0 to 4096 are not those that were read")
 	require.ErrorContains(t, again(map[string]string{"b.csv": text[:9990] + "y" + text[9991:]}), "are not those that were read")
 	require.ErrorContains(t, again(map[string]string{"a.csv": text[1:] + " ", "b.csv": text}), "cannot go on with a.csv")

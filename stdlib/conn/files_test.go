@@ -284,7 +284,7 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{"b.csv": "b", "a.csv": "a", "c.txt": "c", "d.json": "d", ".hidden.csv": "h", "_x.csv": "x", "sub/e.csv": "e", "sub/deep/f.csv": "f", "odd[1].csv": "o", "empty/g.json": "g"})
+	writeFiles(t, dir, map[string]string{"b.csv": "b", "a.csv": "a", "c.txt": "c", "d.json": "d", ".hidden.csv": "h", "_x.csv": "x", "sub/e.csv": "e", "sub/deep/f.csv": "f", "odd[1].csv": "o", "empty/g.json": "g", "packed/a.csv.gz": "", "packed/b.csv.zst": "", "packed/c.gz": ""})
 	t.Chdir(dir)
 	list := func(paths ...any) string {
 		ins, err := listFiles(&types.ConnArgs{Args: map[string]any{"path": paths}}, exec.OS(), csvExts)
@@ -299,10 +299,12 @@ func TestPaths(t *testing.T) {
 	}
 	require.Equal(t, "a.csv b.csv odd[1].csv", list("*.csv"))
 	require.Equal(t, "a.csv b.csv", list("b.csv", "a.csv", "a.csv"))
-	require.Equal(t, "a.csv b.csv c.txt odd[1].csv sub/deep/f.csv sub/e.csv", list("."))
+	require.Equal(t, "a.csv b.csv c.txt odd[1].csv packed/a.csv.gz packed/b.csv.zst sub/deep/f.csv sub/e.csv", list("."))
 	require.Equal(t, "sub/deep/f.csv sub/e.csv", list("sub"))
 	require.Equal(t, "sub/deep/f.csv sub/e.csv", list("sub/**/*.csv"))
 	require.Equal(t, "a.csv b.csv odd[1].csv sub/deep/f.csv sub/e.csv", list("**/*.csv"))
+	require.Equal(t, "sub/deep/f.csv sub/e.csv", list("sub/**"))
+	require.Equal(t, ".hidden.csv _x.csv", list(".h*.csv", "_*.csv"))
 	require.Equal(t, "odd[1].csv", list("odd[1].csv"))
 	require.Equal(t, `no file matches "z*.csv"`, list("z*.csv"))
 	require.Equal(t, `the pattern "[": syntax error in pattern`, list("["))

@@ -191,3 +191,46 @@ func TestOutputsRolledBack(t *testing.T) {
 		})
 	}
 }
+
+// What two rollbacks have cut off comes back in its order, is durable then, and is refused where it is not what was cut.
+func TestRemake(t *testing.T) {
+	env := testEnv()
+	fs := disk.NewSim()
+	env.FS = fs
+	sink, _, err := openPut(env, map[string]any{"path": "unused.csv"})
+	require.NoError(t, err)
+	s := sink.(*fileSink)
+	defer s.Close()
+	write := func(name string, at int64, text string) {
+		f, err := fs.Edit(name)
+		require.NoError(t, err)
+		_, err = f.WriteAt([]byte(text), at)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	write("out.csv", 0, "n\n1\n2\n3\n4\n")
+	cut := func(dir string, had, keep int64) (rows int64) {
+		require.NoError(t, fs.MkdirAll(dir))
+		m := &remake{name: "out.csv", had: had, keep: keep}
+		require.NoError(t, s.setAside(dir, m))
+		require.NoError(t, s.remake(m))
+		return m.rows
+	}
+	require.EqualValues(t, 2, cut("second", 10, 6))
+	require.EqualValues(t, 2, cut("first", 6, 0), "the header is no row")
+	m := &remake{name: "out.csv", back: []cutting{{cutName("first", "out.csv"), cutHead, 6}, {cutName("second", "out.csv"), cutHead, 2}}}
+	require.NoError(t, s.remake(m))
+	require.NoError(t, fs.SyncDir("."))
+	got := make([]byte, 8)
+	f, err := fs.Crash(rand.New(rand.NewPCG(1, 1))).Open("out.csv")
+	require.NoError(t, err)
+	require.NoError(t, readAt(f, got, 0, "out.csv"))
+	require.Equal(t, "n\n1\n2\n3\n", string(got))
+
+	m.back[1].size = 5 // more than was cut off
+	require.ErrorContains(t, s.remake(m), "is damaged")
+	m.back[1].size = 4
+	require.NoError(t, s.remake(m))
+	write(cutName("second", "out.csv"), cutHead+3, "5")
+	require.ErrorContains(t, s.remake(m), "is damaged")
+}
