@@ -2,6 +2,8 @@ package planner
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,4 +71,34 @@ rest |> tee csv("b.csv") |> limit 2 |> into csv("c.csv")`,
 			require.Equal(t, want, got, "%s %+v", name, o)
 		}
 	}
+}
+
+// Checkpoints of earlier versions have these names and texts: they must not become others.
+func TestNamesStayWhatTheyAre(t *testing.T) {
+	c, diags, err := Compile("x.ebb", `stream b = nexmark("bid", events: 100)
+b |> split {
+    when price > 10 => rest
+    else => csv("a.csv")
+}
+b |> limit 2 |> into csv("b.csv")
+rest |> aggregate n = count() by auction |> into csv("c.csv")
+rest |> aggregate n = sum(price) by bidder |> into csv("d.csv")`, stdlib.New(), exec.OS(), Options{Parallelism: 2})
+	require.NoError(t, err)
+	require.NotNil(t, c, "%v", diags)
+	x := nameAll(c.Physical)
+	require.Equal(t, []string{"b/csv/limit", "csv/sink", "csv/sink#3", "csv/sink#4", "nexmark", "rest/csv#2/aggregate", "rest/csv/aggregate"},
+		slices.Sorted(maps.Values(x.groups)))
+	require.Equal(t, []string{"b/csv/limit", "b/split/split", "csv/encode", "csv/encode#2", "csv/encode#3", "csv/encode#4", "csv/sink", "csv/sink#2", "csv/sink#3", "csv/sink#4",
+		"rest/csv#2/aggregate", "rest/csv#2/aggregate/partial", "rest/csv#2/aggregate/rows", "rest/csv/aggregate", "rest/csv/aggregate/partial", "rest/csv/aggregate/rows"},
+		slices.Sorted(maps.Values(x.ops)))
+	require.Equal(t, []string{"csv/encode > csv/sink", "csv/encode#3 > csv/sink#3", "csv/encode#4 > csv/sink#4", "nexmark > b/csv/limit",
+		"rest/csv#2/aggregate/partial > rest/csv#2/aggregate", "rest/csv/aggregate/partial > rest/csv/aggregate"},
+		slices.Sorted(maps.Values(x.edges)))
+	fits := map[string]string{}
+	for op, id := range x.ops {
+		fits[id] = op.fit()
+	}
+	require.Equal(t, "aggregate sum(price) by bidder over {bidder: int, price: int}", fits["rest/csv#2/aggregate"])
+	require.Equal(t, fits["rest/csv#2/aggregate"], fits["rest/csv#2/aggregate/partial"])
+	require.Equal(t, "aggregate count() by auction over {auction: int}", fits["rest/csv/aggregate"])
 }
