@@ -202,6 +202,7 @@ func TestTerminalEditing(t *testing.T) {
 	c.prompt()
 	c.keys("\x03")
 	c.shows("ends the session")
+	c.prompt() // between two lines the terminal is not ours
 	c.keys("\x03")
 	c.leaves()
 }
