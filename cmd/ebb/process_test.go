@@ -119,8 +119,9 @@ bids |> aggregate n = count() window tumbling(1h) |> into csv("hours.csv")`).beg
 		})
 		require.NoFileExists(t, p.path("bids.csv"))
 		p.signal(t, s)
-		time.Sleep(time.Millisecond)
-		_ = p.Process.Signal(s) // timeout(1) sends its signal twice; the run may be over by now
+		for since := time.Now(); time.Since(since) < sameSignal/2 && !p.gone(); time.Sleep(100 * time.Microsecond) {
+			_ = p.Process.Signal(s) // timeout(1) sends its signal twice; the run may be over by now, and the process about to end
+		}
 		require.Equal(t, 0, p.end(t, patientFor), p.err.String())
 		p.stopped(t, "the script has no name")
 		bids := p.read("bids.csv")

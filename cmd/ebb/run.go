@@ -29,8 +29,7 @@ func runCommand() *cobra.Command {
 		ValidArgsFunction: scriptFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			signals := make(chan os.Signal, 2)
-			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-			defer signal.Stop(signals)
+			signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // for ever: a signal that comes twice is not to kill what has ended already
 
 			o, err := flags.options(cmd)
 			if err != nil {
