@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/ebb-lang/ebb/checkpoint/fault"
 )
 
 // Mode is how the cut of a checkpoint runs through the channels.
@@ -99,7 +97,6 @@ type attempt struct {
 	unstepped, absent int // tasks
 	lastStep, lastIn  int64
 	slowest           int
-	align             int64 // when it becomes unaligned; never: not
 	deadline          int64
 	stage             stage
 }
@@ -142,14 +139,8 @@ func (c *Coordinator) Tick(now int64) []Action {
 		if a.stage != taking || c.over {
 			continue
 		}
-		switch {
-		case a.absent > 0 && c.now >= a.deadline:
+		if a.absent > 0 && c.now >= a.deadline {
 			c.abort(a, fmt.Sprintf("it took too long: %d of %d tasks had not handed in their part", a.absent, c.tasks))
-		case c.now >= a.align:
-			if a.mode, a.align = Unaligned, never; fault.On("no-switch") {
-				continue
-			}
-			c.do(Switch{a.id, where(a.stepped, false)})
 		}
 	}
 	return c.settle()
@@ -177,11 +168,14 @@ func (c *Coordinator) Request(now int64, r Request) []Action {
 	return c.settle()
 }
 
-// Stepped says that a task has taken its snapshot step.
-func (c *Coordinator) Stepped(now int64, task int, id ID) []Action {
+// Stepped says that a task has taken its snapshot step, and whether it did when all marks had reached it.
+func (c *Coordinator) Stepped(now int64, task int, id ID, aligned bool) []Action {
 	c.clock(now)
 	if a := c.asked(id, task); a != nil {
 		c.step(a, task)
+		if a.mode == Auto && !aligned {
+			a.mode = Unaligned
+		}
 	}
 	return c.settle()
 }

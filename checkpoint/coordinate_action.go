@@ -10,23 +10,18 @@ import (
 type Action interface{ fmt.Stringer }
 
 // Trigger starts a checkpoint: every task is to take its snapshot step, or, if Sources, only those that have a source
-// and the others when the marks reach them. A task that is told of an id first steps every smaller open one.
+// and the others when the marks reach them, or at Until if they have not by then. A task that is told of an id first
+// steps every smaller open one.
 type Trigger struct {
 	ID ID
 	// Parent is the newest checkpoint that this run had published then, which a delta may build on; 0: there is none.
 	Parent  ID
 	Mode    Mode
 	Sources bool
+	Until   int64 // 0: whenever they do
 	Reason  string
 	Name    string
 	Final   bool // the run ends with it: a task does nothing more after its step, unless it is aborted
-}
-
-// Switch ends the alignment of a checkpoint: Tasks, which have not stepped, are to step it and every smaller open one at
-// once.
-type Switch struct {
-	ID    ID
-	Tasks []int
 }
 
 // Write asks for a checkpoint to be published: every task has handed in its part. Published or PublishFailed answers.
@@ -84,13 +79,14 @@ func (a Trigger) String() string {
 	if a.Parent != 0 {
 		s += fmt.Sprintf(" parent=%d", a.Parent)
 	}
-	if a.Sources {
+	switch {
+	case a.Until != 0:
+		return fmt.Sprintf("%s: sources, the others by %d", s, a.Until)
+	case a.Sources:
 		return s + ": sources"
 	}
 	return s + ": all tasks"
 }
-
-func (a Switch) String() string { return fmt.Sprintf("switch %d: tasks %s", a.ID, numbers(a.Tasks)) }
 
 func (a Write) String() string {
 	return fmt.Sprintf("write %d %s: triggered %d, stepped %d, handed in %d, task %d last", a.ID, a.Mode, a.Triggered, a.Stepped, a.Handed, a.Slowest)

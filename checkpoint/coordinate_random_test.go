@@ -18,7 +18,7 @@ type world struct {
 	wake  int64
 
 	begun    map[ID]Trigger
-	at       map[ID]int64
+	late     map[ID]bool // a task stepped before the marks had come
 	newest   ID
 	handed   map[ID]map[int]bool
 	outcome  map[ID]Action
@@ -43,9 +43,14 @@ func (w *world) do(actions []Action) {
 			require.Greater(w.rt, a.ID, w.newest)
 			require.LessOrEqual(w.rt, a.Parent, w.durable)
 			require.Equal(w.rt, a.Mode != Unaligned, a.Sources)
+			if a.Mode == Auto {
+				require.Equal(w.rt, w.now+w.o.AlignTimeout, a.Until)
+			} else {
+				require.Zero(w.rt, a.Until)
+			}
 			require.False(w.rt, w.final, "%s after the final one", a)
 			w.newest = a.ID
-			w.begun[a.ID], w.at[a.ID] = a, w.now
+			w.begun[a.ID] = a
 			w.handed[a.ID] = map[int]bool{}
 			open := 0
 			for id, b := range w.begun {
@@ -59,17 +64,13 @@ func (w *world) do(actions []Action) {
 				require.GreaterOrEqual(w.rt, w.now, w.ended+w.o.MinPause)
 				require.Equal(w.rt, 1, open)
 			}
-		case Switch:
-			require.NotEmpty(w.rt, a.Tasks)
-			require.Equal(w.rt, Auto, w.begun[a.ID].Mode)
-			require.GreaterOrEqual(w.rt, w.now, w.at[a.ID]+w.o.AlignTimeout)
-			for _, task := range a.Tasks {
-				require.False(w.rt, w.handed[a.ID][task])
-			}
 		case Write:
 			require.Greater(w.rt, a.ID, w.written)
 			require.Len(w.rt, w.handed[a.ID], w.tasks)
 			require.NotEqual(w.rt, Auto, a.Mode)
+			if b := w.begun[a.ID]; b.Mode == Auto && w.late[a.ID] || b.Mode == Unaligned {
+				require.Equal(w.rt, Unaligned, a.Mode)
+			}
 			for id := w.written + 1; id < a.ID; id++ {
 				require.True(w.rt, w.begun[id].ID == 0 || w.outcome[id] != nil, "%d is written, %d is open", a.ID, id)
 			}
@@ -138,6 +139,13 @@ func (w *world) ack(task int, id ID) {
 	w.do(w.c.Acked(w.now, task, id))
 }
 
+func (w *world) step(task int, id ID, aligned bool) {
+	if b := w.begun[id]; b.ID != 0 && task >= 0 && task < w.tasks && w.outcome[id] == nil && !w.handed[id][task] {
+		w.late[id] = w.late[id] || !aligned
+	}
+	w.do(w.c.Stepped(w.now, task, id, aligned))
+}
+
 // serve lets the store carry out its next order; broken: it cannot.
 func (w *world) serve(broken bool) {
 	if len(w.store) == 0 {
@@ -177,7 +185,7 @@ func (w *world) opened() (ids []ID) {
 func TestCoordinatorRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := func(from, to int, what string) int { return rapid.IntRange(from, to).Draw(rt, what) }
-		w := &world{rt: rt, tasks: n(1, 4, "tasks"), begun: map[ID]Trigger{}, at: map[ID]int64{}, handed: map[ID]map[int]bool{},
+		w := &world{rt: rt, tasks: n(1, 4, "tasks"), begun: map[ID]Trigger{}, late: map[ID]bool{}, handed: map[ID]map[int]bool{},
 			outcome: map[ID]Action{}, commits: map[ID]bool{}, pending: map[uint64]bool{}, wake: never}
 		w.o = Policy{Interval: int64(n(0, 50, "interval")), MinPause: int64(n(0, 1, "paused") * n(1, 60, "pause")),
 			Timeout: int64(n(1, 100, "timeout")), AlignTimeout: int64(n(0, 50, "align")), Mode: Mode(n(0, 2, "mode")),
@@ -209,7 +217,7 @@ func TestCoordinatorRandom(t *testing.T) {
 					w.ack(task, id)
 				}
 			case 10, 11, 12:
-				w.do(w.c.Stepped(w.now, task, id))
+				w.step(task, id, n(0, 2, "aligned") > 0)
 			case 13:
 				if n(0, 3, "declines") == 0 {
 					w.do(w.c.Declined(w.now, task, id, "no"))

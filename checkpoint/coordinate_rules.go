@@ -74,9 +74,10 @@ func (c *Coordinator) trigger(r Request, mode Mode) {
 	}
 	a := &attempt{Request: r, id: c.next, parent: c.published, mode: mode, at: c.now, lastStep: c.now, lastIn: c.now,
 		stepped: make([]bool, c.tasks), handed: make([]bool, c.tasks), unstepped: c.tasks, absent: c.tasks,
-		align: never, deadline: never}
+		deadline: never}
+	until := int64(0)
 	if mode == Auto {
-		a.align = later(c.now, c.o.AlignTimeout)
+		until = later(c.now, c.o.AlignTimeout)
 	}
 	if c.o.Timeout > 0 {
 		a.deadline = later(c.now, c.o.Timeout)
@@ -86,12 +87,12 @@ func (c *Coordinator) trigger(r Request, mode Mode) {
 	}
 	for _, b := range c.open {
 		if mode == Unaligned && b.unstepped > 0 { // this trigger makes the tasks step the smaller ids first
-			b.mode, b.align = Unaligned, never
+			b.mode = Unaligned
 		}
 	}
 	c.next++
 	c.open = append(c.open, a)
-	c.do(Trigger{ID: a.id, Parent: a.parent, Mode: mode, Sources: mode != Unaligned, Reason: r.Reason, Name: r.Name, Final: r.Final})
+	c.do(Trigger{ID: a.id, Parent: a.parent, Mode: mode, Sources: mode != Unaligned, Until: until, Reason: r.Reason, Name: r.Name, Final: r.Final})
 }
 
 // step notes that a task has stepped.
@@ -101,9 +102,7 @@ func (c *Coordinator) step(a *attempt, task int) {
 	}
 	a.stepped[task] = true
 	a.lastStep = c.now
-	if a.unstepped--; a.unstepped == 0 {
-		a.align = never
-	}
+	a.unstepped--
 }
 
 // abort gives an open checkpoint up that is not with the store.
@@ -158,7 +157,7 @@ func (c *Coordinator) alarm() {
 	at := int64(never)
 	for _, a := range c.open {
 		if a.stage == taking && a.absent > 0 {
-			at = min(at, a.align, a.deadline)
+			at = min(at, a.deadline)
 		}
 	}
 	if !c.held && c.final == 0 && len(c.open) < c.o.MaxOpen && (c.o.MinPause <= 0 || len(c.open) == 0) { // else the end of an open one decides

@@ -102,8 +102,8 @@ func event(t *testing.T, c *Coordinator, tasks int, f []string) (out []Action) {
 			r.Name = f[3]
 		}
 		return c.Request(now, r)
-	case "step": // step TASK ID
-		each(func(task int) []Action { return c.Stepped(now, task, ID(num(arg(3)))) })
+	case "step", "late": // step TASK ID, late TASK ID
+		each(func(task int) []Action { return c.Stepped(now, task, ID(num(arg(3))), f[1] == "step") })
 	case "ack":
 		each(func(task int) []Action { return c.Acked(now, task, ID(num(arg(3)))) })
 	case "decline":

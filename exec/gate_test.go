@@ -234,7 +234,7 @@ func gatherTask(g *Gate, cs []*Channel) (task *Task, done map[checkpoint.ID]*Sna
 		task.inputs = append(task.inputs, inputOf{edge: &Edge{ID: "e", From: &Group{Width: 2}}, from: i, fromWidth: 2, ch: c})
 	}
 	task.snaps.report = func(x *Snapshot) { done[x.ID] = x }
-	task.snaps.stepped = func(checkpoint.ID) {}
+	task.snaps.stepped = func(checkpoint.ID, bool) {}
 	return task, done
 }
 
@@ -308,3 +308,47 @@ func TestMarkOfASnapshotThatIsAborted(t *testing.T) {
 type memoryOperator struct{ Stateless }
 
 func (*memoryOperator) Process(int, *vec.Batch, *Out) error { return nil }
+
+// A task that has been told until when it may wait for marks steps then by itself, and its checkpoint is not aligned. Marks
+// that come later find it taken.
+func TestAlignedSnapshotWaitsNoLonger(t *testing.T) {
+	g, cs := gateOf(false, 2)
+	task, done := gatherTask(g, cs)
+	now := types.Instant(100)
+	task.env.Now = func() types.Instant { return now }
+	aligned := map[checkpoint.ID]bool{}
+	task.snaps.stepped = func(id checkpoint.ID, on bool) { aligned[id] = on }
+	step := func() {
+		t.Helper()
+		_, err := task.Step()
+		require.NoError(t, err)
+	}
+	for id := checkpoint.ID(5); id <= 7; id++ {
+		task.order(order{id: id, aligned: true, until: types.Instant(id) * 100, open: []checkpoint.ID{5, 6, 7}[:id-4]})
+	}
+	cs[0].Mark(5, true)
+	cs[1].Push(rowsItem(1))
+	for range 4 {
+		step()
+	}
+	require.Zero(t, task.snaps.last, "the second channel has not been marked")
+	require.EqualValues(t, 500, task.NextTick())
+	now = 650 // the clock of two of them
+	step()
+	require.Equal(t, map[checkpoint.ID]bool{5: false, 6: false}, aligned)
+	require.EqualValues(t, 700, task.NextTick())
+	cs[1].Push(rowsItem(2))
+	for id := checkpoint.ID(5); id <= 7; id++ {
+		if id > 5 {
+			cs[0].Mark(id, true)
+		}
+		cs[1].Mark(id, true)
+	}
+	require.Equal(t, []int64{2}, numbers(done[5].flights[1].Items))
+	require.Equal(t, []int64{2}, numbers(done[6].flights[1].Items))
+	for range 4 {
+		step()
+	}
+	require.Equal(t, map[checkpoint.ID]bool{5: false, 6: false, 7: true}, aligned)
+	require.Zero(t, task.NextTick())
+}

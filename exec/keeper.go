@@ -85,8 +85,8 @@ func newKeeper(run *Run, cfg *Checkpoints) *keeper {
 	for i, t := range run.tasks {
 		t.snaps.writer = func(id, parent checkpoint.ID) (*checkpoint.Writer, *ahead) { return k.writer(t, id, parent) }
 		t.snaps.report = func(x *Snapshot) { k.handed(i, x) }
-		t.snaps.stepped = func(id checkpoint.ID) {
-			k.post(func() []checkpoint.Action { return k.coord.Stepped(k.now(), i, id) })
+		t.snaps.stepped = func(id checkpoint.ID, aligned bool) {
+			k.post(func() []checkpoint.Action { return k.coord.Stepped(k.now(), i, id, aligned) })
 		}
 	}
 	k.post(func() []checkpoint.Action { return k.coord.Start(k.now(), len(run.tasks), max(cfg.First, 1)) })
@@ -220,14 +220,9 @@ func (k *keeper) do(actions []checkpoint.Action) error {
 				return nil
 			}
 			k.open = append(k.open, &taking{id: a.ID, final: a.Final, snaps: make([]*Snapshot, len(k.run.tasks)), stats: k.run.env.Stats.values()})
-			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, final: a.Final, open: k.ids()}
+			o := order{id: a.ID, parent: k.storage.parent(a.Parent), aligned: a.Sources, until: a.Until, final: a.Final, open: k.ids()}
 			for _, t := range k.run.tasks {
 				k.send(t, o)
-			}
-		case checkpoint.Switch:
-			o := order{id: a.ID, open: k.ids()}
-			for _, i := range a.Tasks {
-				k.send(k.run.tasks[i], o)
 			}
 		case checkpoint.Write:
 			t := k.find(a.ID)

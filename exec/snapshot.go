@@ -10,6 +10,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
 	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
 )
 
 // A Saver has something to remember over a restart.
@@ -37,6 +38,7 @@ type order struct {
 	id      checkpoint.ID
 	parent  checkpoint.ID // newest checkpoint that a delta may build on
 	aligned bool
+	until   types.Instant   // of an aligned one: it is taken then, whether its marks have come or not; 0: it waits for them
 	open    []checkpoint.ID // all that are open, ascending
 	final   bool            // the run ends with it: nothing is done after the step
 	call    func()          // of a call
@@ -86,13 +88,13 @@ func (t *Task) obey() {
 // snapshots is what a task knows of the snapshots it takes part in.
 type snapshots struct {
 	writer    func(id, parent checkpoint.ID) (*checkpoint.Writer, *ahead)
-	report    func(*Snapshot)     // to the keeper, when a snapshot is complete or failed
-	stepped   func(checkpoint.ID) // to the keeper, when the step is done
-	final     bool                // the run ends with the last one, which has been taken
-	last      checkpoint.ID       // the newest taken
-	announced []order             // aligned ones that wait for their marks, ascending
-	dead      []checkpoint.ID     // aborted ones whose marks may still come
-	writing   []*Snapshot         // whose large state is not written yet
+	report    func(*Snapshot)                      // to the keeper, when a snapshot is complete or failed
+	stepped   func(id checkpoint.ID, aligned bool) // to the keeper, when the step is done
+	final     bool                                 // the run ends with the last one, which has been taken
+	last      checkpoint.ID                        // the newest taken
+	announced []order                              // aligned ones that wait for their marks, ascending
+	dead      []checkpoint.ID                      // aborted ones whose marks may still come
+	writing   []*Snapshot                          // whose large state is not written yet
 }
 
 // mostDead bounds the memory of aborted snapshots: marks of older ones do not come any more.
@@ -107,6 +109,25 @@ func (s *snapshots) upTo(t *Task, o order) {
 	}
 	s.take(t, o.id, o.parent, o.aligned)
 	s.final = s.final || o.final
+}
+
+// due returns when the first of the announced is taken, whether its marks have come or not; 0: it waits for them. A task
+// looks at the clock itself: to be told, it would have to wait until whoever tells it has a core.
+func (s *snapshots) due() types.Instant {
+	if len(s.announced) == 0 || fault.On("no-switch") {
+		return 0
+	}
+	return s.announced[0].until
+}
+
+// late takes what is announced and has waited for its marks as long as it may.
+func (s *snapshots) late(t *Task) {
+	for now := t.env.Now(); s.due() != 0 && s.due() <= now; {
+		o := s.announced[0]
+		o.aligned = false
+		s.upTo(t, o)
+		runtime.Gosched() // as after an order
+	}
 }
 
 // reached takes a snapshot whose mark has been reached.
@@ -240,7 +261,7 @@ func (s *snapshots) take(t *Task, id, parent checkpoint.ID, aligned bool) {
 	if t.source != nil {
 		x.read = t.root.gave.Load()
 	}
-	s.stepped(id)
+	s.stepped(id, aligned)
 	if err := x.save(t, parent); err != nil {
 		x.Err = fmt.Errorf("%s: %w", t.name, err)
 		if _, output := errors.AsType[*OutputError](err); output && !fault.On("lost-output-tolerated") {

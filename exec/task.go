@@ -89,6 +89,9 @@ func (t *Task) Step() (Progress, error) {
 	if t.ordered.Load() {
 		t.obey()
 	}
+	if len(t.snaps.announced) > 0 {
+		t.snaps.late(t)
+	}
 	t.snaps.write(t)
 	p := t.step()
 	if t.fail != nil {
@@ -307,10 +310,13 @@ func (t *Task) tick() bool {
 
 // NextTick returns when the task wants to be stepped without being woken; 0 is never.
 func (t *Task) NextTick() types.Instant {
-	if t.paused.Load() {
+	if t.paused.Load() { // what is announced has been taken
 		return 0
 	}
 	next := t.again
+	if at := t.snaps.due(); at > 0 && (next == 0 || at < next) {
+		next = at
+	}
 	for i := range t.tickers {
 		if k := &t.tickers[i]; !k.off && (next == 0 || k.next < next) {
 			next = k.next

@@ -46,9 +46,9 @@ func TestCheckpointTime(t *testing.T) {
 	for _, flush := range []bool{true, false} {
 		for _, burn := range []time.Duration{200 * time.Microsecond, time.Millisecond, 10 * time.Millisecond} {
 			for _, mode := range []checkpoint.Mode{checkpoint.Unaligned, checkpoint.Auto} {
-				timeCheckpoints(t, timing{mode: mode, spread: exec.Rebalance, burn: burn, flush: flush, n: 60})
+				timeCheckpoints(t, timing{mode: mode, spread: exec.Rebalance, burn: burn, flush: flush, n: 200})
 			}
-			timeCheckpoints(t, timing{mode: checkpoint.Unaligned, spread: exec.Hash, burn: burn, flush: flush, n: 60})
+			timeCheckpoints(t, timing{mode: checkpoint.Unaligned, spread: exec.Hash, burn: burn, flush: flush, n: 200})
 		}
 	}
 	for burn, n := range map[time.Duration]int{200 * time.Microsecond: 5, time.Millisecond: 3, 10 * time.Millisecond: 1} {
@@ -128,10 +128,10 @@ func timeCheckpoints(t *testing.T, o timing) {
 	fmt.Println("| " + strings.Join(line, " | ") + " |")
 }
 
-// at returns a percentile.
+// at returns a percentile, by the nearest rank.
 func at(ds []time.Duration, percent int) time.Duration {
 	ds = slices.Sorted(slices.Values(ds))
-	return ds[min(len(ds)-1, len(ds)*percent/100)]
+	return ds[(len(ds)*percent+99)/100-1]
 }
 
 // bare appends and flushes what it is told to, to a file that has room for it.

@@ -67,7 +67,7 @@ var mutants = []mutant{
 	{"first-task-only", "the state of one task only is saved (Bytewax 181)", "session"},
 	{"publish-out-of-order", "a younger checkpoint is published before an older one (RisingWave 13219)", "checkpoint.TestCoordinator"},
 	{"publish-incomplete", "a checkpoint is published while a part is missing (Jet hazelcast 18675)", "copy"},
-	{"no-switch", "the alignment timeout switches nothing (FLINK-22596)", "checkpoint.TestCoordinator"},
+	{"no-switch", "the alignment timeout ends nothing (FLINK-22596)", "exec.TestAlignedSnapshotWaitsNoLonger"},
 	{"no-fsync", "checkpoints are not flushed (FLINK-35217)", "copy"},
 	{"fsync-error-ignored", "a failing flush is taken for a good one", ""},
 	{"lost-output-tolerated", "a sink that cannot seal its rows goes on without them (FLINK-31305)", "exec.TestSealThatFails"},
