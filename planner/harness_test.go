@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -258,4 +260,22 @@ func outputs(t testing.TB, dir string, inputs map[string]string) map[string]stri
 		return nil
 	}))
 	return out
+}
+
+// removeOutputs leaves the inputs of a folder alone.
+func removeOutputs(t testing.TB, dir string, inputs map[string]string) {
+	names := slices.Collect(maps.Keys(inputs))
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		if name == "." || slices.ContainsFunc(names, func(n string) bool { return n == name || strings.HasPrefix(n, name+"/") }) {
+			return nil
+		}
+		if err := os.RemoveAll(path); err != nil || !d.IsDir() {
+			return err
+		}
+		return fs.SkipDir
+	}))
 }

@@ -23,14 +23,16 @@ import (
 func TestRun(t *testing.T) {
 	datadriven.Walk(t, "testdata_run", func(t *testing.T, path string) {
 		t.Parallel()
-		files := map[string]string{}
+		dir, files := t.TempDir(), map[string]string{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "file":
-				files[d.CmdArgs[0].Key] = fileText(d.Input)
+				name, text := d.CmdArgs[0].Key, fileText(d.Input)
+				files[name] = text
+				writeFiles(t, dir, map[string]string{name: text})
 				return ""
 			case "run":
-				return runMatrix(t, d, files)
+				return runMatrix(t, d, dir, files)
 			}
 			return fmt.Sprintf("unknown command %q", d.Cmd)
 		})
@@ -48,7 +50,8 @@ func fileText(s string) string {
 // large are the sizes for scripts over many rows.
 var large = []sizes{{parallelism: 1}, {parallelism: 3}, {parallelism: 5, rows: 700, channel: 900}}
 
-func runMatrix(t *testing.T, d *datadriven.TestData, files map[string]string) string {
+// runMatrix runs a script over the files of a folder, which is left as it was.
+func runMatrix(t *testing.T, d *datadriven.TestData, dir string, files map[string]string) string {
 	set, ordered, changes, only, list := map[string]string{}, false, false, 0, matrix
 	for _, a := range d.CmdArgs {
 		switch a.Key {
@@ -73,10 +76,9 @@ func runMatrix(t *testing.T, d *datadriven.TestData, files map[string]string) st
 		if only > 0 && (z.parallelism != only || z.rows > 0) {
 			continue
 		}
-		dir := t.TempDir()
-		writeFiles(t, dir, files)
 		r := runIn(t, dir, d.Input, z, set)
 		got := show(t, dir, files, r, ordered, changes)
+		removeOutputs(t, dir, files)
 		if i == 0 {
 			want = got
 		}

@@ -21,12 +21,14 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
 
-// built is the folder of the binary that all stories share.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "ebb")
-	if err != nil {
+// builtDir is the folder of the binary that all stories share, once one of them has asked for it.
+var builtDir string
+
+var built = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "ebb"); err != nil {
 		return "", err
 	}
+	builtDir = dir
 	// As it is given to people, but for the paths in it: without them all packages would be compiled again.
 	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+"/ebb", ".").CombinedOutput()
 	if err != nil {
@@ -42,9 +44,7 @@ func TestMain(m *testing.M) {
 	flag.Set("test.parallel", waiting)
 	debug.SetGCPercent(400) // what tests make is garbage at once
 	code := m.Run()
-	if dir, err := built(); err == nil {
-		os.RemoveAll(dir)
-	}
+	os.RemoveAll(builtDir)
 	os.Exit(code)
 }
 
