@@ -16,7 +16,8 @@ import (
 // A fork is a job that begins with a checkpoint of another one: its folder with a copy, its outputs empty. The other job
 // stays as it is, and may run.
 
-// Outputs names the files and folders that a script writes, by the paths under which it does.
+// Outputs names the files and folders that a script writes, by the paths under which it does: they are relative to the working
+// directory, wherever the script lies.
 func Outputs(s *check.Script) []string {
 	var out []string
 	for _, w := range s.Writes {
@@ -29,9 +30,6 @@ func Outputs(s *check.Script) []string {
 		}
 		if !ok || path == "-" {
 			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(w.Conn.Dir, path)
 		}
 		if !slices.Contains(out, path) {
 			out = append(out, path)

@@ -26,7 +26,7 @@ func (c *checker) connector(call *syntax.Call, reads bool, rows *types.Stream) *
 		c.fault(call.Name.Span, "C340", fmt.Sprintf("`%s` cannot be written, only read", name), "")
 		return nil
 	}
-	a := &types.ConnArgs{Name: name, Args: map[string]any{}, Types: map[string]types.Type{}, Dir: c.frame.file.dir(), Pos: c.place(call.Name.Span)}
+	a := &types.ConnArgs{Name: name, Args: map[string]any{}, Types: map[string]types.Type{}, Pos: c.place(call.Name.Span)}
 	given := map[string]bool{}
 	ok := true
 	for i, item := range call.Args {

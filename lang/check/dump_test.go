@@ -136,9 +136,6 @@ func connText(a *types.ConnArgs) string {
 	if len(a.Rows) > 0 {
 		s += " rows " + itemsText(a.Rows)
 	}
-	if a.Dir != "" {
-		s += " in " + a.Dir
-	}
 	return s
 }
 

@@ -255,7 +255,6 @@ type ConnArgs struct {
 	// without one was not given, or (Literal only) its value has no single type; it is then taken by its Go type.
 	Types map[string]Type
 	Rows  []Item // the row parameter's columns or expressions
-	Dir   string // folder of the script's file, "" for the working directory. Paths are relative to the working directory
 	Pos   Place
 }
 

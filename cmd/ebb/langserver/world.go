@@ -74,7 +74,7 @@ func (s *Server) readScript(path string) (string, error) {
 // Source describes an input from what was seen of it, or looks at it for a moment.
 func (w *world) Source(a *types.ConnArgs, declared *types.Schema) (types.SourceInfo, error) {
 	def := w.ConnDef(a.Name)
-	key := fmt.Sprintf("%s %v %v %s", a.Name, a.Args, a.Dir, w.doc.path)
+	key := fmt.Sprintf("%s %v %s", a.Name, a.Args, w.doc.path)
 	if declared != nil {
 		key += declared.String()
 	}
