@@ -57,6 +57,8 @@ type Manifest struct {
 
 	Spread  bool   `cbor:"23,keyasint,omitempty"`                   // at Width 1: the tasks were those of a wider run
 	Slowest string `cbor:"24,keyasint,omitempty" json:",omitempty"` // GROUP[INDEX] of the task whose part came last
+	// Folder is the checkpoint folder of the run, relative to Dir if it lies below it, so that both may be moved. See Home.
+	Folder string `cbor:"25,keyasint,omitempty" json:",omitempty"`
 }
 
 // Task is what one task had at its snapshot step.

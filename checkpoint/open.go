@@ -40,6 +40,9 @@ func Open(fs disk.FS, dir string, o Options) (*Store, *Recovery, error) {
 			r, err = s.recover(from)
 		}
 	}
+	if err == nil && o.Accept != nil {
+		err = o.Accept(s, r)
+	}
 	if err == nil && !o.Late {
 		err = s.Secure()
 	}

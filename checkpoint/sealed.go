@@ -20,7 +20,7 @@ func CheckOutput(fsys disk.FS, dir string) func(Sealed) (bool, error) {
 				return false, fmt.Errorf("the outputs of the checkpoint cannot be looked at: %w", err)
 			}
 		}
-		x.Path = within(dir, x.Path)
+		x.Path = Within(dir, x.Path)
 		if _, err := fsys.Stat(x.Path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -41,8 +41,8 @@ func CheckOutput(fsys disk.FS, dir string) func(Sealed) (bool, error) {
 	}
 }
 
-// within returns a path of a run in the directory dir.
-func within(dir, path string) string {
+// Within returns a path of a run in the directory dir.
+func Within(dir, path string) string {
 	if dir == "" || filepath.IsAbs(path) {
 		return path
 	}
@@ -52,7 +52,7 @@ func within(dir, path string) string {
 // KeepOutput returns what Options.KeepOutput wants for outputs that are files of a file system; dir as for CheckOutput.
 func KeepOutput(fsys disk.FS, dir string) func(Sealed) error {
 	return func(x Sealed) error {
-		x.Path = within(dir, x.Path)
+		x.Path = Within(dir, x.Path)
 		f, err := fsys.Edit(x.Path)
 		if err != nil {
 			return fmt.Errorf("opening an output of the checkpoint: %w", err)

@@ -33,6 +33,8 @@ type Options struct {
 	// From is the checkpoint to go on from if something in the folder is damaged: it becomes the head, as by Rollback. 0: the
 	// head, if there is no doubt about it.
 	From ID
+	// Accept is asked before anything is changed, with what was found: its error ends Open. nil: everything is accepted.
+	Accept func(*Store, *Recovery) error
 	// CheckOutput reports whether a range of an output holds the bytes that were sealed. It is asked for the newest checkpoint
 	// only if it is not known that its publishing ended; if a range does not fit, it did not, and the checkpoint is left
 	// out. An error ends Open: it tells nothing about that. A missing file is no error but does not fit. nil: nothing is checked.

@@ -121,6 +121,7 @@ func (c *Compiled) Look(name, text string, lib *stdlib.Catalog, env *exec.Env, o
 	if so.From, err = l.find(env, o.From); err != nil {
 		return nil, err
 	}
+	so.Accept = func(s *checkpoint.Store, _ *checkpoint.Recovery) error { return l.outputsHere(s, so.From, env) }
 	l.store, _, err = checkpoint.Open(env.FS, l.Dir, so)
 	return l, err
 }
@@ -182,7 +183,7 @@ func (l *Launched) prepare(env *exec.Env, so checkpoint.Options, first checkpoin
 	c, o := l.script, l.o
 	l.Graph = c.Graph(l.lib, env)
 	dir, _ := os.Getwd()
-	job := jobName(c.name)
+	job, folder := jobName(c.name), checkpoint.FolderOf(dir, l.Dir)
 	script := checkpoint.Ref{}
 	l.Setup.Checkpoints = &exec.Checkpoints{Policy: l.policy, First: first, Taken: o.Taken, Aborted: o.Aborted, Deltas: true, Piece: o.Piece, Deliver: o.Deliver,
 		Reached: func(rows int64, over bool) {
@@ -201,7 +202,7 @@ func (l *Launched) prepare(env *exec.Env, so checkpoint.Options, first checkpoin
 			return s, err
 		},
 		Describe: func(s *checkpoint.Store, m *checkpoint.Manifest) error {
-			m.Engine, m.Job, m.Dir, m.Width, m.Spread = o.Engine, job, dir, c.Options.Parallelism, c.Options.Spread
+			m.Engine, m.Job, m.Dir, m.Folder, m.Width, m.Spread = o.Engine, job, dir, folder, c.Options.Parallelism, c.Options.Spread
 			if script.IsZero() { // once a run
 				data, err := c.saved(c.name, c.text)
 				if err != nil {
@@ -222,7 +223,17 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	if err != nil {
 		return 0, err
 	}
+	afresh := func(i checkpoint.Info) bool {
+		return o.Fresh || o.From == "" && (i.ID == 0 || i.Finished && i.Committed)
+	}
+	var away error // outputs of what was found are somewhere else
 	so.From, so.Late = from, true
+	so.Accept = func(s *checkpoint.Store, r *checkpoint.Recovery) error {
+		if away = l.outputsHere(s, from, env); afresh(r.Info) {
+			return nil
+		}
+		return away
+	}
 	store, rec, err := checkpoint.Open(env.FS, l.Dir, so)
 	if err != nil {
 		return 0, err
@@ -234,14 +245,14 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 			return 0, err
 		}
 		l.Back, rec.Newest, rec.Info = r, r.To, infoOf(store, from)
-	} else if rec.Newest != nil && !o.Fresh {
+	} else if rec.Newest != nil && !o.Fresh && away == nil {
 		if _, err := undoOutputs(store, rec.Newest, lib, env); err != nil {
 			return 0, err
 		}
 	}
 	l.Notes = append(l.Notes, rec.Notes()...)
 	m := rec.Newest
-	if m != nil && o.Fresh && !rec.Info.Foreign { // what adds to an output adds to whole rows
+	if m != nil && o.Fresh && !rec.Info.Foreign && away == nil { // what adds to an output adds to whole rows
 		_, err := undoOutputs(store, m, lib, env)
 		if err == nil && !rec.Info.Committed {
 			err = completeOutputs(store, m, lib, env)
@@ -252,7 +263,7 @@ func (l *Launched) open(c *Compiled, lib *stdlib.Catalog, env *exec.Env, o Launc
 	}
 	switch {
 	case m == nil:
-	case o.Fresh, o.From == "" && rec.Info.Finished && rec.Info.Committed:
+	case afresh(rec.Info):
 		if err := store.Fresh(); err != nil {
 			return 0, err
 		}

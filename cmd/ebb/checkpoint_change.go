@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +94,7 @@ func deleteIDs(f *inspect.Folder, ids []checkpoint.ID) error {
 
 // amend changes a folder, or asks the job that holds it to.
 func amend(f *inspect.Folder, what string, ask func() error, do func(*checkpoint.Store) error) error {
-	s, err := openStore(f, what, 0)
+	s, _, err := openStore(f, what, 0)
 	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
 		if err := ask(); err != nil {
 			return &status{exitOutput, err}
@@ -115,29 +114,31 @@ func amend(f *inspect.Folder, what string, ask func() error, do func(*checkpoint
 	return nil
 }
 
-// openStore takes a folder as a run would, and says what that leaves out. from, if not 0, is where to go on if something is
-// damaged.
-func openStore(f *inspect.Folder, what string, from checkpoint.ID) (*checkpoint.Store, error) {
-	runs := "" // where its outputs are
-	for _, i := range slices.Backward(f.All) {
-		if m, err := f.Manifest(i.ID); err == nil {
-			runs = m.Dir
-			break
+// openStore takes a folder as a run would, and says what that leaves out. home is the directory to which its outputs are
+// relative; where that is another job's, or unknown, nothing is taken. from, if not 0, is where to go on if something is damaged.
+func openStore(f *inspect.Folder, what string, from checkpoint.ID) (s *checkpoint.Store, home string, err error) {
+	home, err = f.Home()
+	if e, ok := errors.AsType[*checkpoint.ElsewhereError](err); ok {
+		name := ""
+		if e.Copy {
+			name = fmt.Sprintf("name %s to change that one; ", e.Was)
 		}
+		return nil, "", &status{exitFailed, fmt.Errorf("nothing was changed: %w; %s`ebb run` in the directory of the outputs makes %s their folder, "+
+			"and `ebb run --from ID` goes back there", e, name, f.Dir)}
 	}
-	dir, err := filepath.Abs(f.Dir) // a rollback goes where the run was
-	if err != nil {
-		return nil, err
+	dir, e := filepath.Abs(f.Dir) // a rollback goes where the run was
+	if err = errors.Join(err, e); err != nil {
+		return nil, "", err
 	}
 	s, r, err := checkpoint.Open(disk.OS{}, dir, checkpoint.Options{Owner: checkpoint.ThisProcess(0, what), Keep: keepAll, From: from,
-		CheckOutput: checkpoint.CheckOutput(disk.OS{}, runs), KeepOutput: checkpoint.KeepOutput(disk.OS{}, runs)})
+		CheckOutput: checkpoint.CheckOutput(disk.OS{}, home), KeepOutput: checkpoint.KeepOutput(disk.OS{}, home)})
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the checkpoints in %s: %w", f.Dir, err)
+		return nil, "", fmt.Errorf("cannot open the checkpoints in %s: %w", f.Dir, err)
 	}
 	for _, l := range r.LeftOut { // what is damaged has been said
 		fmt.Fprintln(os.Stderr, "ebb: "+l.String())
 	}
-	return s, nil
+	return s, home, nil
 }
 
 // keepAll: a command that changes one thing leaves the rest to the job's own rule.

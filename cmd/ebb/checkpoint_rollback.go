@@ -49,26 +49,27 @@ func checkpointRollback() *cobra.Command {
 type rollback struct {
 	name  string // of the folder, as it was given
 	here  string // where the command was called
+	home  string // where the run was
 	store *checkpoint.Store
 }
 
 func openRollback(f *inspect.Folder, id checkpoint.ID) (*rollback, error) {
 	here, _ := os.Getwd()
-	s, err := openStore(f, "ebb checkpoint rollback", id)
+	s, home, err := openStore(f, "ebb checkpoint rollback", id)
 	if locked, ok := errors.AsType[*checkpoint.LockedError](err); ok {
 		return nil, &status{exitFailed, fmt.Errorf("%w; a signal (Ctrl-C) stops a job with a last checkpoint", locked)}
 	}
 	if err != nil {
 		return nil, exitOf(err)
 	}
-	return &rollback{f.Dir, here, s}, nil
+	return &rollback{f.Dir, here, home, s}, nil
 }
 
 // to makes checkpoint id the head, and the outputs what they were at it.
 func (r *rollback) to(id checkpoint.ID) error {
-	m, err := r.store.Manifest(id)
+	_, err := r.store.Manifest(id)
 	if err == nil {
-		err = inspect.Enter(m)
+		err = inspect.Enter(r.home)
 	}
 	if err != nil {
 		return &status{exitFailed, fmt.Errorf("cannot go to checkpoint %d in %s: %w", id, r.name, err)}
@@ -107,7 +108,7 @@ func (r *rollback) report(done *planner.RolledBack) {
 		if d.Back > 0 {
 			words = append(words, fmt.Sprintf("%d bytes put back", d.Back))
 		}
-		output := r.path(m, d.Output)
+		output := r.path(d.Output)
 		switch {
 		case d.Why != "":
 			output = d.Output
@@ -123,12 +124,13 @@ func (r *rollback) report(done *planner.RolledBack) {
 }
 
 // path returns a path of the run as it is seen from where the command was called.
-func (r *rollback) path(m *checkpoint.Manifest, name string) string {
-	if filepath.IsAbs(name) || m.Dir == "" {
+func (r *rollback) path(name string) string {
+	if filepath.IsAbs(name) || r.home == "" {
 		return name
 	}
-	if rel, err := filepath.Rel(r.here, filepath.Join(m.Dir, name)); err == nil {
+	name = filepath.Join(r.home, name)
+	if rel, err := filepath.Rel(r.here, name); err == nil {
 		return rel
 	}
-	return filepath.Join(m.Dir, name)
+	return name
 }

@@ -24,6 +24,8 @@ type Folder struct {
 	// Stay keeps the process in its directory: other things run in it. A checkpoint of a run in another directory cannot
 	// be looked into then.
 	Stay bool
+
+	abs string // Dir, wherever the process goes
 }
 
 // A UsageError is a question that cannot be asked in this way.
@@ -46,11 +48,43 @@ func Open(dir string) (*Folder, error) {
 	} else if !info.IsDir() {
 		return failed(errors.New("it is a file; give the folder"))
 	}
-	r, err := checkpoint.OpenReader(disk.OS{}, dir)
+	abs, err := filepath.Abs(dir)
+	var r *checkpoint.Folder
+	if err == nil {
+		r, err = checkpoint.OpenReader(fixed{dir: dir, abs: abs}, dir)
+	}
 	if err != nil {
 		return failed(err)
 	}
-	return &Folder{Folder: r, Dir: dir, All: r.List()}, nil
+	return &Folder{Folder: r, Dir: dir, All: r.List(), abs: abs}, nil
+}
+
+// fixed finds the files of a folder by the names that they have, in messages too, also when the process goes elsewhere: to
+// where the run was.
+type fixed struct {
+	disk.OS
+	dir, abs string
+}
+
+func (x fixed) path(name string) string {
+	if rel, err := filepath.Rel(x.dir, name); err == nil {
+		return filepath.Join(x.abs, rel)
+	}
+	return name
+}
+
+func (x fixed) Open(name string) (disk.File, error)        { return x.OS.Open(x.path(name)) }
+func (x fixed) Stat(name string) (fs.FileInfo, error)      { return x.OS.Stat(x.path(name)) }
+func (x fixed) ReadDir(name string) ([]fs.DirEntry, error) { return x.OS.ReadDir(x.path(name)) }
+func (x fixed) Lock(name string) (func() error, error)     { return x.OS.Lock(x.path(name)) }
+
+// Home returns the directory in which the last run on the folder was, to which its outputs are relative; "" if there was none.
+func (f *Folder) Home() (string, error) {
+	m := f.Last()
+	if m == nil {
+		return "", nil
+	}
+	return m.Home(disk.OS{}, f.abs)
 }
 
 // FoldersHere names the checkpoint folders of the working directory, as the end of a message; "" if there are none.

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/planner"
 	"github.com/ebb-lang/ebb/stdlib"
@@ -33,25 +34,30 @@ func (f *Folder) look(m *checkpoint.Manifest) (*look, error) {
 	return &look{f, m, c, c.Graph(stdlib.New(), env), f.Read}, nil
 }
 
-// enter goes where the paths of a run are right, or refuses to leave.
+// enter goes where the paths of a run are right, or refuses to leave. What is looked at in a copy is looked at where the run
+// was: its inputs may not have been copied.
 func (f *Folder) enter(m *checkpoint.Manifest) error {
-	if f.Stay && m.Dir != "" {
-		here, err := os.Getwd()
-		if err == nil && here != m.Dir {
-			err = fmt.Errorf("its run was in %s, where its files are; `ebb checkpoint` looks into it from anywhere", m.Dir)
-		}
+	dir, err := m.Home(disk.OS{}, f.abs)
+	if err != nil {
+		dir = m.Dir
+	}
+	here, err := os.Getwd()
+	if err != nil || dir == "" || checkpoint.SamePath(disk.OS{}, here, dir) {
 		return err
 	}
-	return Enter(m)
+	if f.Stay {
+		return fmt.Errorf("its run was in %s, where its files are; `ebb checkpoint` looks into it from anywhere", dir)
+	}
+	return Enter(dir)
 }
 
 // Enter changes to the directory of a run: the paths in its script are relative to it.
-func Enter(m *checkpoint.Manifest) error {
-	if m.Dir == "" {
+func Enter(dir string) error {
+	if dir == "" {
 		return nil
 	}
-	if err := os.Chdir(m.Dir); err != nil {
-		return fmt.Errorf("the run's directory %s cannot be entered: %w", m.Dir, reason(err))
+	if err := os.Chdir(dir); err != nil {
+		return fmt.Errorf("the run's directory %s cannot be entered: %w", dir, reason(err))
 	}
 	return nil
 }
