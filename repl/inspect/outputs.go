@@ -85,9 +85,10 @@ func (f *Folder) outputsOf(ms [2]*checkpoint.Manifest) (out []outputAt) {
 			at[path].sizes[k] = n
 		}
 	}
+	here, _ := os.Getwd() // that of the run
 	for _, path := range slices.Sorted(maps.Keys(at)) {
 		o := at[path]
-		if rel, err := filepath.Rel(ms[1].Dir, path); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
 			o.path = rel
 		}
 		out = append(out, *o)
