@@ -61,7 +61,9 @@ func (s *sorter) Save(w *checkpoint.Writer) error {
 		s.saveRuns(w, s.open[end])
 	}
 	state.SaveBatches(w, s.ready)
-	w.Int(^s.given) // below zero: windows that have closed follow
+	w.Int(types.MinInstant) // in the place of what earlier versions wrote here
+	w.Int(s.w)
+	w.Int(s.given)
 	w.Uint(uint64(len(s.going)))
 	for _, g := range s.going {
 		s.saveRuns(w, g)
@@ -88,10 +90,14 @@ func (s *sorter) Load(r *checkpoint.Reader) error {
 		s.open[end] = s.loadRuns(r)
 	}
 	s.ready = state.LoadBatches(r, s.cols)
-	if s.given = r.Int(); s.given >= 0 { // an earlier version sorted a window whole when it closed
+	switch s.given = r.Int(); {
+	case s.given >= 0: // a version that sorted a window whole when it closed
 		return r.Err()
+	case s.given == types.MinInstant:
+		s.w, s.given = r.Int(), r.Int()
+	default: // one that did not remember event time
+		s.given = ^s.given
 	}
-	s.given = ^s.given
 	for range r.Count(2) {
 		s.going = append(s.going, s.loadRuns(r))
 	}

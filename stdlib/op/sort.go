@@ -44,7 +44,7 @@ var _ = define(spec.Stage{
 		return t
 	},
 	New: func(c *spec.StageContext) (exec.Operator, error) {
-		s := &sorter{cols: columnTypes(c.In[0].Schema), ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, env: c.Env, stage: c.Args.Name, fields: c.In[0].Schema.Fields, window: -1}
+		s := &sorter{cols: columnTypes(c.In[0].Schema), ctx: &eval.Ctx{}, fail: c.Fail, now: c.Env.Now, env: c.Env, stage: c.Args.Name, fields: c.In[0].Schema.Fields, window: -1, w: types.MinInstant}
 		if c.Args.Window != nil {
 			s.size, s.offset = c.Args.Window.Size, c.Args.Window.Offset
 		} else if c.In[0].Windowed && !c.In[0].Bounded {
@@ -78,6 +78,7 @@ type sorter struct {
 	offset int64
 	window int             // column `window` of the input, -1: none
 	open   map[int64]*runs // by the end of the window
+	w      int64           // event time
 	going  []*runs         // of windows that have closed, in order
 	ready  []*vec.Batch    // the same, sorted by an earlier version
 	given  int64           // rows given out so far
@@ -128,7 +129,11 @@ func (s *sorter) Process(_ int, b *vec.Batch, out *exec.Out) error {
 	for i := range b.Rows() {
 		r := b.Row(i)
 		end := s.end(b, r)
-		if s.size > 0 && b.Mark != nil && end <= b.Mark[r] {
+		closed := s.w
+		if b.Mark != nil {
+			closed = max(closed, b.Mark[r])
+		}
+		if s.size > 0 && end <= closed {
 			s.env.Stats.Late.Add(1)
 			s.env.Stats.LateDropped.Add(1)
 			sampleLate(s.env, s.stage, s.fields, b, []uint32{uint32(r)})
@@ -146,6 +151,7 @@ func (s *sorter) Process(_ int, b *vec.Batch, out *exec.Out) error {
 
 // Advance lets the windows go that have closed, in their order.
 func (s *sorter) Advance(w types.Instant, _ *exec.Out) error {
+	s.w = w
 	var ends []int64
 	for e := range s.open {
 		if e <= w {

@@ -74,3 +74,43 @@ func TestSortOfEarlierVersion(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, rows)
 }
+
+// A row whose window has been given out is late, also where it is not behind its split, which was idle meanwhile.
+func TestSortDropsRowsOfClosedWindows(t *testing.T) {
+	in := types.Stream{Schema: testSchema, Time: true}
+	by := []types.Item{{Expr: &types.Expr{Op: types.OpCol, Col: 1, Type: testSchema.Fields[1].Type}}}
+	a := &types.StageArgs{By: by, Window: &types.Window{Kind: types.Tumbling, Size: 10}}
+	op := stageTest(t, "sort", in, a, nil).Make().(*sorter)
+	var got []int64
+	out := exec.NewTap(func(_ int, it exec.Item) { got = append(got, it.Batch.Cols[1].Ints...) })
+	rows := func(values ...int64) {
+		b := &vec.Batch{}
+		var list [][]any
+		for _, v := range values {
+			list = append(list, []any{nil, v, int64(0), 0.5, "s", true})
+			b.Time = append(b.Time, v)
+		}
+		b.N, b.Cols = len(list), vec.FromRows(testSchema, list).Cols
+		require.NoError(t, op.Process(0, b, out))
+	}
+	close := func(w int64) {
+		require.NoError(t, op.Advance(w, out))
+		for more := true; more; {
+			var err error
+			more, err = op.Drain(out)
+			require.NoError(t, err)
+		}
+	}
+	rows(4, 3, 12)
+	close(10)
+	w := checkpoint.NewWriter(1, 0)
+	require.NoError(t, op.Save(w))
+	data, _, _ := w.Output()
+	op = stageTest(t, "sort", in, a, nil).Make().(*sorter)
+	require.NoError(t, op.Load(checkpoint.NewReader(1, data)))
+	rows(5, 11)
+	close(types.MaxInstant)
+	require.Equal(t, []int64{3, 4, 11, 12}, got)
+	require.EqualValues(t, 1, op.env.Stats.Late.Load())
+	require.EqualValues(t, 1, op.env.Stats.LateDropped.Load())
+}
