@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -102,6 +103,7 @@ type builder struct {
 // channels makes the channels of every edge, and the gates of their consumers.
 func (b *builder) channels(g *Graph) {
 	b.writers = map[*Edge][]*writer{}
+	sources := sourcesBefore(g)
 	for _, e := range g.Edges {
 		from, to := b.tasks[e.From], b.tasks[e.To]
 		limits := e.limits(channelsTo(e, len(from), len(to)))
@@ -126,9 +128,38 @@ func (b *builder) channels(g *Graph) {
 				c.gate = NewGate()
 				c.gate.now = b.env.Now
 			}
-			c.gate.Add(e.In, into[k], e.InOrder)
+			c.gate.Add(e.In, into[k], e.InOrder, sources[e.From])
 		}
 	}
+}
+
+// sourcesBefore returns the numbers of the sources that lie before the edges from each group, ascending.
+func sourcesBefore(g *Graph) map[*Group][]int {
+	into := map[*Group][]*Group{}
+	for _, e := range g.Edges {
+		into[e.To] = append(into[e.To], e.From)
+	}
+	of := map[*Group][]int{}
+	var find func(gr *Group) []int
+	find = func(gr *Group) []int {
+		if list, ok := of[gr]; ok {
+			return list
+		}
+		var list []int
+		if gr.Source != nil {
+			list = []int{slices.Index(g.Groups, gr)}
+		}
+		for _, from := range into[gr] {
+			list = append(list, find(from)...)
+		}
+		slices.Sort(list)
+		of[gr] = slices.Compact(list)
+		return of[gr]
+	}
+	for _, gr := range g.Groups {
+		find(gr)
+	}
+	return of
 }
 
 // pairwise reports whether task i leads to task i only.

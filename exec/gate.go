@@ -43,6 +43,7 @@ type gateInput struct {
 // batch by batch.
 type gateGroup struct {
 	first, n int
+	sources  []int // that lie before it, by number, ascending
 	inOrder  bool
 	turn     int
 	cut      bool     // a channel was stopped short: what the others hold behind that place is dropped, so that no row is missing before the last
@@ -55,9 +56,9 @@ type gateGroup struct {
 // NewGate returns a gate without inputs.
 func NewGate() *Gate { return &Gate{w: types.MinInstant} }
 
-// Add adds the channels of one edge, all of which feed input `in`.
-func (g *Gate) Add(in int, chans []*Channel, inOrder bool) {
-	gr := gateGroup{first: len(g.inputs), n: len(chans), inOrder: inOrder, stride: len(chans)}
+// Add adds the channels of one edge, all of which feed input `in`, and the numbers of the sources that lie before it, ascending.
+func (g *Gate) Add(in int, chans []*Channel, inOrder bool, sources []int) {
+	gr := gateGroup{first: len(g.inputs), n: len(chans), inOrder: inOrder, sources: sources, stride: len(chans)}
 	if !inOrder {
 		gr.ready = newReadySet(len(chans))
 	}
@@ -193,6 +194,9 @@ func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 				return i, it, true
 			}
 			if gr.inOrder {
+				if i, it, ok := g.overhear(gr); ok {
+					return i, it, true
+				}
 				break
 			}
 			gr.turn = (gr.turn + 1) % gr.n
@@ -201,6 +205,23 @@ func (g *Gate) take(rows int) (input int, it Item, ok bool) {
 	}
 	if held != 0 && (g.aligned(held) && !fault.On("never-aligned")) {
 		return 0, Item{Kind: markItem, Aligned: true, N: int64(held)}, true
+	}
+	return 0, Item{}, false
+}
+
+// overhear takes what another channel of an edge in order says of event time, though it is not its turn: the one at turn is
+// idle, and its turn may last.
+func (g *Gate) overhear(gr *gateGroup) (input int, it Item, ok bool) {
+	if !g.inputs[gr.first+gr.turn].idle {
+		return 0, Item{}, false
+	}
+	for i := gr.first; i < gr.first+gr.n; i++ {
+		p := &g.inputs[i]
+		if kind, _, ok := p.ch.peek(); !p.ended && ok && (kind == Watermark || kind == WentIdle || kind == WentActive) {
+			if it, got := p.ch.Next(1); got == Taken {
+				return i, it, true
+			}
+		}
 	}
 	return 0, Item{}, false
 }
@@ -297,9 +318,6 @@ func (g *Gate) merged() (Item, bool) {
 		return Item{}, false
 	}
 	low, active := g.front.now()
-	if fault.On("watermark-of-the-fastest") {
-		low = g.front.highest()
-	}
 	if g.untold = low > g.w && g.idle == active; low > g.w {
 		g.w = low
 		return Item{Kind: Watermark, W: low}, true

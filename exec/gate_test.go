@@ -1,10 +1,8 @@
 package exec
 
 import (
-	"math/rand/v2"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +17,7 @@ func gateOf(inOrder bool, n int) (*Gate, []*Channel) {
 		cs = append(cs, NewChannel(DefaultLimits, func() {}, func() {}))
 	}
 	g := NewGate()
-	g.Add(0, cs, inOrder)
+	g.Add(0, cs, inOrder, nil)
 	return g, cs
 }
 
@@ -51,127 +49,6 @@ func TestGateWatermarkIsTheMinimum(t *testing.T) {
 	none(t, g)
 }
 
-// What the gate keeps input by input is what one finds by looking at all of them.
-func TestGateOfManyInputs(t *testing.T) {
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		n := 1 + r.IntN(9)
-		g, cs := gateOf(false, n)
-		w, idle, ended := make([]types.Instant, n), make([]bool, n), make([]bool, n)
-		for i := range w {
-			w[i] = types.MinInstant
-		}
-		told, toldIdle := types.MinInstant, false
-		for range 60 {
-			i := r.IntN(n)
-			if ended[i] {
-				continue
-			}
-			it := Item{Kind: Watermark, W: r.Int64N(100)}
-			switch r.IntN(12) {
-			case 0, 1, 2:
-				it = Item{Kind: WentIdle}
-			case 3, 4:
-				it = Item{Kind: WentActive}
-			case 5:
-				it = Item{Kind: End}
-			}
-			switch it.Kind {
-			case Watermark:
-				w[i] = max(w[i], it.W)
-			case End:
-				ended[i] = true
-			default:
-				idle[i] = it.Kind == WentIdle
-			}
-			cs[i].Push(it)
-			low, high, live, active := types.MaxInstant, types.MinInstant, false, false
-			for i := range w {
-				if !ended[i] {
-					live, high = true, max(high, w[i])
-					if !idle[i] {
-						active, low = true, min(low, w[i])
-					}
-				}
-			}
-			if !live {
-				require.Equal(t, End, next(t, g).Kind)
-				break
-			}
-			if !active {
-				low = high
-			}
-			if low > told {
-				require.Equal(t, Item{Kind: Watermark, W: low}, next(t, g), "seed %d", seed)
-				told = low
-			}
-			if toldIdle == active {
-				require.Equal(t, map[bool]ItemKind{true: WentActive, false: WentIdle}[active], next(t, g).Kind, "seed %d", seed)
-				toldIdle = !active
-			}
-			none(t, g)
-		}
-	}
-}
-
-// To hear one of thousands of inputs takes no look at the others: as many watermarks take about as long with few inputs. With a
-// look at all of them it takes more than ten times as long.
-func TestGateOfVeryManyInputs(t *testing.T) {
-	hear := func(n, rounds int) time.Duration {
-		g, cs := gateOf(false, n)
-		start := time.Now()
-		told := types.MinInstant
-		for w := range types.Instant(rounds) {
-			for i, c := range cs { // each in turn is the one that holds event time back
-				c.Push(Item{Kind: Watermark, W: w*types.Instant(n) + types.Instant(i)})
-				for _, it, ok := g.Next(1); ok; _, it, ok = g.Next(1) {
-					told = it.W
-				}
-			}
-		}
-		require.EqualValues(t, (rounds-1)*n, told)
-		return time.Since(start)
-	}
-	few, many := time.Hour, time.Hour
-	for range 3 { // the machine may be busy
-		few, many = min(few, hear(20, 800)), min(many, hear(8000, 2))
-	}
-	t.Log(few, many)
-	require.Less(t, many, 10*few)
-}
-
-func TestGateIdleInputsDoNotHold(t *testing.T) {
-	g, cs := gateOf(false, 2)
-	cs[0].Push(Item{Kind: Watermark, W: 10})
-	cs[1].Push(Item{Kind: WentIdle})
-	require.EqualValues(t, 10, next(t, g).W)
-	cs[0].Push(Item{Kind: WentIdle})
-	require.Equal(t, WentIdle, next(t, g).Kind)
-	cs[1].Push(Item{Kind: Watermark, W: 30})
-	require.EqualValues(t, 30, next(t, g).W, "when all are idle event time moves to the highest of them")
-	cs[1].Push(Item{Kind: WentActive})
-	require.Equal(t, WentActive, next(t, g).Kind)
-	cs[0].Push(Item{Kind: WentActive})
-	cs[0].Push(Item{Kind: Watermark, W: 20})
-	none(t, g)
-	require.EqualValues(t, 30, g.w, "event time never goes back")
-}
-
-func TestGateTellsIdlenessBehindTheWatermarkThatComesWithIt(t *testing.T) {
-	g, cs := gateOf(false, 2)
-	cs[0].Push(Item{Kind: Watermark, W: 10})
-	cs[1].Push(Item{Kind: Watermark, W: 30})
-	require.EqualValues(t, 10, next(t, g).W)
-	cs[1].Push(Item{Kind: WentIdle})
-	none(t, g)
-	cs[0].Push(Item{Kind: WentIdle})
-	require.EqualValues(t, 30, next(t, g).W)
-	require.Equal(t, WentIdle, next(t, g).Kind)
-	none(t, g)
-	cs[0].Push(Item{Kind: WentActive})
-	require.Equal(t, WentActive, next(t, g).Kind)
-}
-
 func TestGateRestoresTheOrderOfChunks(t *testing.T) {
 	g, cs := gateOf(true, 3)
 	// Chunks are dealt in turn; the later readers are ahead.
@@ -196,6 +73,32 @@ func TestGateRestoresTheOrderOfChunks(t *testing.T) {
 	require.EqualValues(t, 40, next(t, g).Batch.Cols[0].Ints[0])
 }
 
+// An edge in order that waits for an idle channel hears of the others how far event time has come and that they are idle, too:
+// else it would hold back what other sources bring until there are rows again.
+func TestGateInOrderHearsThatAllAreIdle(t *testing.T) {
+	g, cs := gateOf(true, 3)
+	other := NewChannel(DefaultLimits, func() {}, func() {})
+	g.Add(1, []*Channel{other}, false, []int{1})
+	other.Push(Item{Kind: Watermark, W: 100})
+	cs[0].Push(withChunk(rowsItem(1), 0))
+	cs[0].Push(Item{Kind: Watermark, W: 10})
+	cs[0].Push(Item{Kind: ChunkEnd, N: 0})
+	require.Equal(t, Rows, next(t, g).Kind)
+	for _, c := range cs {
+		c.Push(Item{Kind: Watermark, W: 10})
+		c.Push(Item{Kind: WentIdle})
+	}
+	require.EqualValues(t, 10, next(t, g).W)
+	require.EqualValues(t, 100, next(t, g).W)
+	cs[2].Push(Item{Kind: WentActive})
+	cs[2].Push(withChunk(rowsItem(3), 2))
+	cs[1].Push(Item{Kind: WentActive})
+	cs[1].Push(withChunk(rowsItem(2), 1))
+	cs[1].Push(Item{Kind: ChunkEnd, N: 1})
+	require.EqualValues(t, 2, next(t, g).Batch.Cols[0].Ints[0])
+	require.EqualValues(t, 3, next(t, g).Batch.Cols[0].Ints[0])
+}
+
 func TestGateEndIsAStopIfAnInputWasStopped(t *testing.T) {
 	g, cs := gateOf(false, 2)
 	cs[0].Push(Item{Kind: End, N: 1})
@@ -210,7 +113,7 @@ func TestGateServesAllGroups(t *testing.T) {
 	for in := range 2 {
 		c := NewChannel(Limits{Rows: 1 << 20, Bytes: 1 << 20}, func() {}, func() {})
 		all = append(all, c)
-		g.Add(in, []*Channel{c}, true)
+		g.Add(in, []*Channel{c}, true, []int{in})
 	}
 	for i := range int64(10) {
 		all[0].Push(rowsItem(i))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,10 +36,11 @@ type sizes struct {
 	rows        int    // of a source's batches; 0: as usual
 	channel     int    // rows that a channel holds; 0: as usual
 	sim         uint64 // not 0: all tasks are stepped by one goroutine, in an order that this decides
+	drowsy      uint64 // not 0: sources fall idle at moments that this decides
 }
 
 func (z sizes) String() string {
-	return fmt.Sprintf("p%d,chunk=%d,rows=%d,channel=%d,sim=%d", z.parallelism, z.chunk, z.rows, z.channel, z.sim)
+	return fmt.Sprintf("p%d,chunk=%d,rows=%d,channel=%d,sim=%d,drowsy=%d", z.parallelism, z.chunk, z.rows, z.channel, z.sim, z.drowsy)
 }
 
 // matrix is what every script of the golden files runs at.
@@ -187,25 +189,30 @@ func runIn(t testing.TB, dir, script string, z sizes, set map[string]string) ran
 	return ran{err: job.Wait(), stdout: stdout.String(), stats: env.Stats}
 }
 
-// apply makes batches and channels of a graph small.
+// apply makes batches and channels of a graph small, and its sources drowsy.
 func (z sizes) apply(g *exec.Graph) {
 	if z.channel > 0 {
 		for _, e := range g.Edges {
 			e.Limits = exec.Limits{Rows: z.channel, Bytes: 1 << 10}
 		}
 	}
-	if z.rows == 0 {
+	if z.rows == 0 && z.drowsy == 0 {
 		return
 	}
-	for _, group := range g.Groups {
+	for k, group := range g.Groups {
 		if group.Source == nil {
 			continue
 		}
 		open := group.Source
 		group.Source = func(hosts []*exec.Host, restore []*checkpoint.Reader) ([]exec.Source, error) {
 			list, err := open(hosts, restore)
-			for i, s := range list {
-				list[i] = &slicer{Source: s, rows: z.rows}
+			for i := range list {
+				if z.rows > 0 {
+					list[i] = &slicer{Source: list[i], rows: z.rows}
+				}
+				if z.drowsy > 0 {
+					list[i] = &drowsy{Source: list[i], r: rand.New(rand.NewPCG(z.drowsy, uint64(k*len(list)+i))), idle: true}
+				}
 			}
 			return list, err
 		}
@@ -233,6 +240,36 @@ func (s *slicer) Poll(out *exec.Out) (exec.Status, error) {
 			out.ChunkEnd(it.N)
 		}
 	}))
+}
+
+// drowsy is a source that falls idle now and then, for some polls. While one source alone is read this changes nothing: no other one
+// can have closed a window meanwhile.
+type drowsy struct {
+	exec.Source
+	r    *rand.Rand
+	idle bool // at first it may have been, when the run was killed
+}
+
+func (s *drowsy) Poll(out *exec.Out) (exec.Status, error) {
+	if s.idle && s.r.IntN(3) > 0 {
+		return exec.More, nil
+	}
+	if s.idle {
+		s.idle = false
+		out.Idle(false)
+	}
+	st, err := s.Source.Poll(out)
+	if err == nil && st != exec.Done && s.r.IntN(3) == 0 {
+		s.idle = true
+		out.Idle(true)
+	}
+	return st, err
+}
+
+func (s *drowsy) Save(w *checkpoint.Writer) error {
+	return s.Source.(interface {
+		Save(*checkpoint.Writer) error
+	}).Save(w)
 }
 
 // writeFiles writes the inputs of a script.

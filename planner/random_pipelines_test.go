@@ -13,7 +13,7 @@ import (
 )
 
 // TestRandomPipelines runs random pipelines with every kind of window, `retain`, union, split, tee, errors and lists at several
-// sizes, and once without one of the planner's rules: rows, late rows and failed rows must be the same.
+// sizes, with sources that fall idle, and once without one of the planner's rules: rows, late rows and failed rows must be the same.
 func TestRandomPipelines(t *testing.T) {
 	n := *seeds / 4
 	if testing.Short() {
@@ -45,6 +45,8 @@ func TestRandomPipelines(t *testing.T) {
 		same(sizes{parallelism: 2, chunk: int64(1 + p.r.IntN(900)), rows: 1 + p.r.IntN(9), channel: 1 + p.r.IntN(9)}, "")
 		same(sizes{parallelism: 3, chunk: 300}, "")
 		same(sizes{parallelism: 5, chunk: int64(1 + p.r.IntN(400)), rows: 1 + p.r.IntN(5), channel: 1, sim: uint64(seed)}, "")
+		same(sizes{parallelism: 1 + seed%5, chunk: int64(1 + p.r.IntN(400)), rows: 1 + p.r.IntN(5), channel: 1, sim: uint64(seed), drowsy: uint64(seed)}, "")
+		same(sizes{parallelism: 1 + (seed/5+seed)%5, chunk: 300, drowsy: uint64(seed)}, "")
 		k := seed % len(usual)
 		rules = slices.Delete(slices.Clone(usual), k, k+1)
 		same(sizes{parallelism: 1 + seed%3, chunk: 500}, "without the rule "+usual[k].name)

@@ -9,7 +9,8 @@ import (
 )
 
 // TestRandomPipelinesSurvive lets the random pipelines of TestRandomPipelines live through crashes, at changing widths and in
-// every mode of checkpoints, and go back by two checkpoints: what they have written in the end is what an undisturbed run writes.
+// every mode of checkpoints, most with sources that fall idle, and go back by two checkpoints: what they have written in the end is
+// what an undisturbed run writes.
 func TestRandomPipelinesSurvive(t *testing.T) {
 	n, ran, rows := max(*seeds/14, 1), 0, 0
 	if testing.Short() {
@@ -34,7 +35,7 @@ func TestRandomPipelinesSurvive(t *testing.T) {
 		rows += len(want)
 		s := newSurvivor(t, script, files, nil, uint64(seed)+1<<20)
 		for n := 0; ; n++ {
-			l := life{width: 1 + r.IntN(4), mode: pick(r, "unaligned", "aligned", "auto")}
+			l := life{width: 1 + r.IntN(4), mode: pick(r, "unaligned", "aligned", "auto"), sizes: sizes{drowsy: uint64(seed%3) * r.Uint64()}}
 			if n < 4 {
 				l.crash = 1 + r.IntN(600)
 			}

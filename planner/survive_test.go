@@ -94,6 +94,7 @@ type life struct {
 	mode  string
 	crash int // steps; 0: none
 	from  string
+	sizes sizes // of the graph
 }
 
 type survivor struct {
@@ -157,6 +158,7 @@ func (s *survivor) live(l life) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	l.sizes.apply(launched.Graph)
 	err = sim.Run(launched.Graph, env, launched.Setup, sim.Options{Seed: s.rng.Uint64(), Clock: s.clock, Crash: l.crash})
 	if errors.Is(err, sim.ErrCrash) {
 		s.fs = s.fs.Crash(s.rng)

@@ -28,6 +28,7 @@ var mutants = []mutant{
 	{"never-aligned", "an aligned snapshot never finds all marks (FLINK-33693)", "random"},
 	{"skip-no-chunk", "a gate that keeps order does not look which chunk comes next after a restore", "copy"},
 	{"watermark-of-the-fastest", "event time is that of the fastest input and not of the slowest (FLINK-40517)", "random"},
+	{"strand-lets-idle-go", "an idle input does not hold back those behind the same sources", "exec.TestGateWaitsForIdleInputsBehindTheSameSources"},
 	{"old-watermark-unmerged", "the watermarks of merged old channels are not brought together (FLINK-40517)", "random"},
 	{"live-before-old", "new rows come before those that were in flight (FLINK-20079)", "limit"},
 	{"old-end-early", "an input ends although not all old ones had ended (FLINK-23938)", "random"},

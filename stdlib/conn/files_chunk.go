@@ -129,7 +129,7 @@ type chunkTask struct {
 	now      begun       // what was emitted of the chunk at hand
 	told     int64       // the chunk that the task was told of last
 	seen     fingerprint // of what was read last
-	again    bool        // after a restart: tell the watermark once more
+	again    bool        // after a restart: tell watermark and idleness once more
 	rows     int64       // sent, also those of earlier runs
 
 	f       exec.File // open file of files[file]

@@ -40,6 +40,7 @@ type followTask struct {
 	events   []event
 	w        types.Instant
 	idle     bool
+	again    bool  // after a restart: tell both once more
 	ended    bool  // standard input has
 	rows     int64 // sent, also those of earlier runs
 }
@@ -103,6 +104,10 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 
 // Poll decodes what has come, or sends one piece of it.
 func (t *followTask) Poll(out *exec.Out) (exec.Status, error) {
+	if t.again {
+		t.again = false
+		t.retell(out)
+	}
 	if t.cur != nil {
 		if err := t.cur.next(out, t.failures); err != nil {
 			return exec.Done, err

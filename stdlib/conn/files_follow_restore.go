@@ -119,7 +119,7 @@ func (t *followTask) resume(f *follower) error {
 	if err != nil {
 		return damaged(t.Name, err)
 	}
-	t.w, t.idle, t.rows = v.w, v.idle, v.rows
+	t.w, t.idle, t.rows, t.again = v.w, v.idle, v.rows, true
 	for _, g := range v.list {
 		f.number = max(f.number, g.number+1)
 		x := &followed{name: g.name, high: g.high, since: t.Env.Clock()}
@@ -149,6 +149,16 @@ func (t *followTask) resume(f *follower) error {
 		}
 	}
 	return nil
+}
+
+// retell tells what the task had told before the restart: at another parallelism other tasks listen.
+func (t *followTask) retell(out *exec.Out) {
+	if t.w > types.MinInstant {
+		out.Watermark(t.w)
+	}
+	if t.idle {
+		out.Idle(true)
+	}
 }
 
 // refeed makes the feed of a file that is in the middle.

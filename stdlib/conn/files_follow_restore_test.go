@@ -122,6 +122,46 @@ func TestFollowGoesOn(t *testing.T) {
 	require.ErrorContains(t, f.start(), "cannot go on with "+name+": the file that was being read, up to its byte 13, is not there any more")
 }
 
+// What a followed file had told of event time it tells again after a restart: those that listen may be others.
+func TestFollowTellsEventTimeAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.csv")
+	require.NoError(t, os.WriteFile(name, []byte("n,s\n7,a\n"), 0o666))
+	env := testEnv()
+	now := int64(1)
+	env.Now = func() int64 { return now }
+	s := read{args: map[string]any{"path": name, "follow": true}, schema: numberSchema, time: "n", lag: 1}.scanOf(env)
+	s.Idle = 1e9
+	var told []exec.Item
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		if it.Kind == exec.Watermark || it.Kind == exec.WentIdle {
+			told = append(told, it)
+		}
+	})
+	sources, err := csvOpen(s)
+	require.NoError(t, err)
+	f := sources[0].(*followTask)
+	for end := time.Now().Add(20 * time.Second); len(told) < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		_, err := f.Poll(out)
+		require.NoError(t, err)
+		if len(told) > 0 {
+			now += 1e9
+		}
+	}
+	require.Equal(t, []exec.Item{{Kind: exec.Watermark, W: 6}, {Kind: exec.WentIdle}}, told)
+	w := checkpoint.NewWriter(1, 0)
+	require.NoError(t, f.Save(w))
+	require.NoError(t, f.Close())
+	data, _, _ := w.Output()
+	s.Restore = []*checkpoint.Reader{checkpoint.NewReader(1, data)}
+	sources, err = csvOpen(s)
+	require.NoError(t, err)
+	told = nil
+	_, err = sources[0].Poll(out)
+	require.NoError(t, err)
+	require.NoError(t, sources[0].Close())
+	require.Equal(t, []exec.Item{{Kind: exec.Watermark, W: 6}, {Kind: exec.WentIdle}}, told)
+}
+
 // A checkpoint between two pieces of what was decoded at once goes on in the middle.
 func TestFollowGoesOnInside(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.csv")

@@ -342,7 +342,7 @@ func (t *chunkTask) resume(v *savedScan) {
 		t.rows = v.rows
 	}
 	t.next = t.done.next(t.next, t.tasks)
-	t.now = t.begunOf(t.next)
+	t.now, t.again = t.begunOf(t.next), true
 	if len(v.tasks) == int(t.tasks) {
 		t.w = v.tasks[task].w
 		return
@@ -351,7 +351,6 @@ func (t *chunkTask) resume(v *savedScan) {
 	for _, x := range v.tasks {
 		t.w = min(t.w, x.w)
 	}
-	t.again = true
 }
 
 // retell tells what the task had told before the restart: at another parallelism other tasks listen.

@@ -9,6 +9,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -88,6 +89,42 @@ func TestFilesGoOnLimited(t *testing.T) {
 			require.Equal(t, fmt.Sprintf("[]interface {}{%d, \"a\", %d, \"b\"}", i, 1000+i), e.text)
 		}
 	}
+}
+
+// What a task had told of event time it tells again after a restart, though there are as many tasks as before: those that listen
+// may be others.
+func TestFilesTellEventTimeAgain(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("n,s,t,u\n")
+	for i := range 200 {
+		fmt.Fprintf(&text, "%d,a,%d,b\n", i, 1000+i)
+	}
+	r := read{args: map[string]any{"path": "a.csv"}, schema: messySchema, time: "t"}
+	many := r.again(t, memEnv(map[string]string{"a.csv": text.String()}), 1, openCSV(1000))
+	sources, err := many.open(nil, 1)
+	require.NoError(t, err)
+	told := types.MinInstant
+	out := exec.NewTap(func(_ int, it exec.Item) {
+		if it.Kind == exec.Watermark {
+			told = it.W
+		}
+	})
+	for told == types.MinInstant {
+		_, err := sources[0].Poll(out)
+		require.NoError(t, err)
+	}
+	w := checkpoint.NewWriter(1, 0)
+	require.NoError(t, sources[0].(*chunkTask).Save(w))
+	data, _, _ := w.Output()
+	was := told
+	sources, err = many.open([]*checkpoint.Reader{checkpoint.NewReader(1, data)}, 1)
+	require.NoError(t, err)
+	task := sources[0].(*chunkTask)
+	task.relay.waiting = nil // nothing but what it says by itself
+	told = types.MinInstant
+	_, err = task.Poll(out)
+	require.NoError(t, err)
+	require.Equal(t, was, told)
 }
 
 // A file that is not an extension of what was read is refused, one that was read to its end may be gone.

@@ -166,8 +166,11 @@ func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 // Close does nothing: there is nothing to release.
 func (t *madeTask) Close() error { return nil }
 
-// rest tells that the split has nothing to say once it has been silent for long enough.
+// rest tells how far the chunks of the other tasks have brought the split: what comes of this one is no older, and event time
+// waits for it, idle or not. Once the split has been silent for long enough it tells that it has nothing to say.
 func (t *madeTask) rest(now int64, out *exec.Out) {
+	out.Chunk(t.chunk)
+	t.advance(t.split.relay.reached(t.chunk), out)
 	if d := t.split.scan.Idle; d > 0 && !t.idle && now-t.split.emitted.Load() >= d {
 		t.idle = true
 		t.report(types.MinInstant)
@@ -255,14 +258,18 @@ func (t *madeTask) emit(rows int64, high types.Instant, out *exec.Out) error {
 	}
 	out.Emit(b)
 	t.report(high)
-	if s.Time != nil {
-		if w := behind(high, s.Lag); w > t.marked {
-			t.marked = w
-			out.Watermark(w)
-		}
-	}
+	t.advance(high, out)
 	out.ChunkEnd(t.chunk)
 	return nil
+}
+
+// advance sends the watermark, if it has moved.
+func (t *madeTask) advance(high types.Instant, out *exec.Out) {
+	s := t.split.scan
+	if w := behind(high, s.Lag); s.Time != nil && w > t.marked {
+		t.marked = w
+		out.Watermark(w)
+	}
 }
 
 // marks returns the watermark before each row, given the highest event time before the batch; nil if no row is behind it.

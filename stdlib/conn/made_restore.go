@@ -125,7 +125,7 @@ func (s *madeSplit) resume(v *savedMaking) error {
 // resume makes the task go on where the old ones were.
 func (t *madeTask) resume(v *savedMaking) {
 	task := int(t.chunk)
-	if task == 0 {
+	if t.again = true; task == 0 {
 		t.rows = v.rows
 	}
 	if t.chunk = t.split.done.next(t.chunk, int64(t.split.width)); fault.On("skip-chunk") {
@@ -135,14 +135,15 @@ func (t *madeTask) resume(v *savedMaking) {
 		t.marked, t.idle = v.tasks[task].w, v.tasks[task].idle
 		return
 	}
-	t.marked, t.idle, t.again = types.MaxInstant, true, true
+	t.marked, t.idle = types.MaxInstant, true
 	for _, x := range v.tasks {
 		t.marked = min(t.marked, x.w)
 		t.idle = t.idle && x.idle
 	}
 }
 
-// retell tells what the task had told before the restart: at another parallelism other tasks listen.
+// retell tells what the task had told before the restart: at another parallelism other tasks listen, though the source may
+// have as many as before.
 func (t *madeTask) retell(out *exec.Out) {
 	if t.marked > types.MinInstant {
 		out.Watermark(t.marked)

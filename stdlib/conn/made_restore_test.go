@@ -68,6 +68,77 @@ func TestMadeKeepsItsWatermark(t *testing.T) {
 	require.Equal(t, told, r.open()[0].(*madeTask).marked)
 }
 
+// A task that rests tells how far the others have brought the split, also when it is idle, and all is told again after a restart,
+// though there may be as many tasks as before: those that listen may be others.
+func TestMadeTellsWhileItRests(t *testing.T) {
+	r := newSourceRun(t, "generate", map[string]any{"fields": map[string]any{"id": "sequence", "at": "time"}, "rate": 10.0, "step": int64(1e9)}, 3)
+	r.scan.Idle = 50e6
+	var told [3]types.Instant
+	var idle [3]bool
+	var outs [3]*exec.Out
+	rows := 0
+	forget := func() {
+		for i := range outs {
+			told[i], idle[i] = types.MinInstant, false
+		}
+	}
+	for i := range outs {
+		outs[i] = exec.NewTap(func(_ int, it exec.Item) {
+			switch it.Kind {
+			case exec.Rows:
+				require.False(t, idle[i], "rows of a task that is idle")
+				rows += it.Batch.Rows()
+			case exec.Watermark:
+				require.Greater(t, it.W, told[i])
+				told[i] = it.W
+			case exec.WentIdle, exec.WentActive:
+				idle[i] = it.Kind == exec.WentIdle
+			}
+		})
+	}
+	forget()
+	sources := r.open()
+	poll := func() {
+		for i, s := range sources {
+			_, err := s.Poll(outs[i])
+			require.NoError(t, err)
+		}
+	}
+	all := [3]bool{true, true, true}
+	for range 3 {
+		quiet, waking := 0, 0
+		for n := 0; n < 1000 || idle != all; n++ {
+			had := rows
+			r.now += 1e6
+			poll()
+			poll() // now all have heard of all
+			require.Equal(t, [3]types.Instant{told[0], told[0], told[0]}, told)
+			switch {
+			case idle == all:
+				quiet++
+			case rows > had:
+				waking++
+			}
+		}
+		require.Greater(t, quiet, 400)
+		require.InDelta(t, 10, waking, 1)
+		require.Greater(t, told[0], types.MinInstant)
+		was := told
+		r.scan.Restore = nil
+		for _, s := range sources {
+			w := checkpoint.NewWriter(1, 0)
+			require.NoError(t, s.(*madeTask).Save(w))
+			data, _, _ := w.Output()
+			r.scan.Restore = append(r.scan.Restore, checkpoint.NewReader(1, data))
+		}
+		sources = r.open()
+		forget()
+		poll()
+		require.Equal(t, was, told)
+		require.Equal(t, all, idle)
+	}
+}
+
 // The pace goes on where it was: the time of the standstill is not made up for.
 func TestPaceGoesOn(t *testing.T) {
 	r := newSourceRun(t, "generate", map[string]any{"fields": map[string]any{"id": "sequence"}, "rate": 1000.0}, 1)

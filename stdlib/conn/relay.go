@@ -53,6 +53,7 @@ type placed struct {
 type relay struct {
 	mu      sync.Mutex
 	waiting []placed        // passed and not taken yet
+	last    placed          // the one that was passed last
 	gone    int64           // from this chunk on places may not come: a task gave up
 	log     []placed        // passed since the first save of the oldest checkpoint that is open
 	open    []saving        // checkpoints that not all tasks have saved for, ascending
@@ -72,9 +73,10 @@ func newRelay(tasks int) *relay {
 // pass passes the place at the start of a chunk on.
 func (r *relay) pass(chunk int64, at place) {
 	r.mu.Lock()
-	r.waiting = append(r.waiting, placed{chunk, at})
+	r.last = placed{chunk, at}
+	r.waiting = append(r.waiting, r.last)
 	if len(r.open) > 0 {
-		r.log = append(r.log, placed{chunk, at})
+		r.log = append(r.log, r.last)
 	}
 	r.mu.Unlock()
 }
@@ -91,6 +93,16 @@ func (r *relay) take(chunk int64) (at place, ok, gone bool) {
 		}
 	}
 	return place{}, false, chunk >= r.gone
+}
+
+// reached returns the highest event time that is known of the chunks before one.
+func (r *relay) reached(chunk int64) types.Instant {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last.chunk > chunk { // after a restart some chunks may have been ahead
+		return types.MinInstant
+	}
+	return r.last.at.high
 }
 
 // giveUp tells that a task does not pass on the places of the chunks from one on.
@@ -176,7 +188,9 @@ func (r *relay) restore(list []placed, done progress, first func(chunk int64) bo
 			in.Fail("it does not say what came before chunk %d", c)
 			return
 		}
-		r.waiting = append(r.waiting, placed{c, at})
+		if r.waiting = append(r.waiting, placed{c, at}); len(r.waiting) == 1 {
+			r.last = r.waiting[0]
+		}
 	}
 }
 

@@ -83,6 +83,34 @@ test "idle" {
 }
 `
 
+// asleep has a source that has fallen idle when a run goes on at another width: event time goes on without it, in both windows.
+const asleep = `
+source a = csv("a.csv", follow: true) schema { ts: time, key: string } time ts lag 1s idle 1m
+source b = csv("b.csv", follow: true) schema { ts: time, key: string } time ts lag 1s idle 1h
+stream first = a |> union b |> aggregate n = count() by key window tumbling(1m)
+stream second = first |> aggregate n = sum(n), keys = count() window tumbling(2m)
+test "asleep" {
+    given a = [{ts: @2026-01-01T00:00:01Z, key: "x"}]
+    given b = [{ts: @2026-01-01T00:00:02Z, key: "y"}]
+    advance 2m
+    checkpoint
+    crash
+    restore parallelism 3
+    given b = [{ts: @2026-01-01T00:00:50Z, key: "z"}, {ts: @2026-01-01T00:01:02Z, key: "y"}]
+    given b = [{ts: @2026-01-01T00:05:00Z, key: "y"}]
+    given b = []
+    expect first = [{key: "x", n: 1}, {key: "y", n: 1}, {key: "z", n: 1}, {key: "y", n: 1}]
+    checkpoint
+    crash
+    restore parallelism 2
+    given b = []
+    expect second = [{n: 4, keys: 4}]
+    given b = [{ts: @2026-01-01T00:09:00Z, key: "y"}]
+    given b = []
+    expect second = [{n: 4, keys: 4}, {n: 1, keys: 1}, {n: 1, keys: 1}]
+}
+`
+
 // ordered has streams whose order is that of their source.
 const ordered = `
 source a = csv("a.csv") schema { v: int }
@@ -116,7 +144,7 @@ func TestChaos(t *testing.T) {
 	if testing.Short() {
 		o.Chaos = 5
 	}
-	for _, text := range []string{script, idle, ordered} {
+	for _, text := range []string{script, idle, asleep, ordered} {
 		r := run(t, text, o)
 		require.Zero(t, r.Failed(), r.Results[0].Show())
 	}
