@@ -135,8 +135,9 @@ func (c *checker) define(d *decl) {
 		c.report(src, d.at, "N106", fmt.Sprintf("`%s` is defined already: %s", d.name, was.what(d.file)), "names are unique in a script and the files that it uses")
 		return
 	}
+	_, later := laterStages[d.name]
 	switch {
-	case d.kind == "pipe" && (c.env.Stage(d.name) != nil || laterStages[d.name]):
+	case d.kind == "pipe" && (c.env.Stage(d.name) != nil || later):
 		c.report(src, d.at, "N107", fmt.Sprintf("`%s` is a stage of the language and cannot be the name of a pipe", d.name), "")
 	case d.kind == "fn" && (c.env.Func(d.name) != nil || c.env.Agg(d.name) != nil):
 		c.report(src, d.at, "N107", fmt.Sprintf("`%s` is a function of the language and cannot be defined anew", d.name), "")

@@ -27,7 +27,7 @@ var otherFunctions = map[string]string{
 	"to_timestamp": "`time`", "strptime": "`time`", "cast": "`int(x)`, `float(x)`, `string(x)`", "to_int": "`int`", "to_string": "`string`", "str": "`string`",
 	"number": "`float`", "concat_ws": "`join`", "power": "`a ** b`", "pow": "`a ** b`", "mod": "`a % b`", "current_timestamp": "`now()`", "array_length": "`len`",
 	"avg": "`mean`", "count_distinct": "`distinct`", "countdistinct": "`distinct`", "percentile": "`quantile`", "stdev": "`stddev`", "std": "`stddev`",
-	"countif": "`count_if`", "sumif": "`sum_if`", "nth_value": "`lag`",
+	"countif": "`count_if`", "sumif": "`sum_if`",
 }
 
 // otherMethods are methods of Go's values, and of other languages, and what is written here; %s is the value.
@@ -176,7 +176,7 @@ func (t *typer) unknownFunction(n ast.Node, name string, nodes []ast.Node) *type
 		return t.failOp(n, "N159", fmt.Sprintf("`%s` is no function, but a column or constant", name), "")
 	}
 	if t.c.env.Agg(name) != nil {
-		return t.failOp(n, "N155", fmt.Sprintf("the aggregate `%s` cannot be called here", name), "aggregates stand in the stage `aggregate`, and in `derive … per KEYS`")
+		return t.failOp(n, "N155", fmt.Sprintf("the aggregate `%s` cannot be called here", name), "aggregates stand in the stage `aggregate`")
 	}
 	msg := fmt.Sprintf("unknown function `%s`", name)
 	if w := otherFunctions[strings.ToLower(name)]; w != "" {

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,8 +194,7 @@ func (c *checker) unknownStage(s *syntax.Stage, other *decl) {
 		c.fault(s.Name.Span, "C308", fmt.Sprintf("`%s` is a pipe and is called with parentheses", name), "write `|> "+name+"(…)`")
 		return
 	}
-	if laterStages[name] {
-		c.fault(s.Name.Span, "C302", fmt.Sprintf("this version does not have the stage `%s` yet", name), "")
+	if c.laterStage(s, name) || strings.HasSuffix(name, "join") && c.laterStage(s, "join") {
 		return
 	}
 	if hint := otherStages[strings.ToLower(name)]; hint != "" {
@@ -203,9 +203,7 @@ func (c *checker) unknownStage(s *syntax.Stage, other *decl) {
 	}
 	help := c.hidden(f, name)
 	words := append(c.env.Names("stage"), c.visible(f, "pipe")...)
-	for w := range laterStages {
-		words = append(words, w)
-	}
+	words = slices.AppendSeq(words, maps.Keys(laterStages))
 	slices.Sort(words)
 	guess := ""
 	switch {
@@ -220,17 +218,33 @@ func (c *checker) unknownStage(s *syntax.Stage, other *decl) {
 			help = "`" + name + "` is an aggregate: write `|> aggregate x = " + name + "(…)`"
 		}
 	default:
-		if guess = didYouMean(name, slices.Compact(words)); guess == "" {
+		meant := syntax.Suggest(name, slices.Compact(words))
+		if c.laterStage(s, meant) {
+			return
+		}
+		if guess = didYouMean(name, []string{meant}); guess == "" {
 			help = "the stages are " + strings.Join(c.env.Names("stage"), ", ")
 		}
 	}
 	c.fault(s.Name.Span, "P002", fmt.Sprintf("unknown stage `%s`%s", name, guess), help)
 }
 
-// laterStages are stages of the language that a catalog need not have yet.
-var laterStages = map[string]bool{"where": true, "derive": true, "select": true, "drop": true, "rename": true, "aggregate": true, "join": true,
-	"left join": true, "full join": true, "semi join": true, "anti join": true, "dedup": true, "top": true, "union": true, "unnest": true,
-	"split": true, "pattern": true, "limit": true, "sample": true, "sort": true, "assert": true, "tee": true, "into": true}
+// laterStage reports that the catalog lacks a stage of the language, if it does.
+func (c *checker) laterStage(s *syntax.Stage, name string) bool {
+	help, later := laterStages[name]
+	if !later || c.env.Stage(name) != nil {
+		return false
+	}
+	c.fault(s.Name.Span, "C302", fmt.Sprintf("this version does not have the stage `%s` yet", name), help)
+	return true
+}
+
+// laterStages are stages of the language that a catalog need not have yet, and what does a part of their work.
+var laterStages = map[string]string{
+	"join": "", "left join": "", "full join": "", "semi join": "", "anti join": "", "pattern": "",
+	"dedup": "`aggregate amount = first(amount) by id` gives one row for each id",
+	"top":   "rows that end can be put in order: `sort by amount desc |> limit 10`; the largest of each key is `aggregate best = max(amount) by customer`",
+}
 
 // languageClauses are the labels that the language gives to stages, whether a catalog has them yet or not.
 var languageClauses = map[string][]string{"derive": {"per", "rows", "within", "late"}, "sort": {"by", "window"}, "limit": {},
@@ -239,62 +253,57 @@ var languageClauses = map[string][]string{"derive": {"per", "rows", "within", "l
 
 // otherStages are what other languages call our stages.
 var otherStages = map[string]string{
-	"filter":      "rows are filtered by `where`",
-	"having":      "filter behind the aggregate: `|> aggregate … |> where …`",
-	"where_":      "write `where`",
-	"distinct":    "`aggregate n = count() by customer` gives one row for each value, `dedup by id` the first row of each key",
-	"unique":      "`aggregate n = count() by customer` gives one row for each value, `dedup by id` the first row of each key",
-	"group":       "write `aggregate total = sum(amount) by customer`",
-	"group by":    "write `aggregate total = sum(amount) by customer`",
-	"groupby":     "write `aggregate total = sum(amount) by customer`",
-	"summarize":   "write `aggregate total = sum(amount) by customer`",
-	"summarise":   "write `aggregate total = sum(amount) by customer`",
-	"agg":         "write `aggregate total = sum(amount) by customer`",
-	"reduce":      "write `aggregate total = sum(amount) by customer`",
-	"count":       "write `aggregate n = count()`",
-	"order":       "write `sort by amount desc`",
-	"orderby":     "write `sort by amount desc`",
-	"order by":    "write `sort by amount desc`",
-	"order_by":    "write `sort by amount desc`",
-	"map":         "`derive` adds columns, `select` chooses and computes them",
-	"project":     "columns are chosen by `select`",
-	"keep":        "columns are chosen by `select`, rows by `where`",
-	"pick":        "columns are chosen by `select`",
-	"extend":      "columns are added by `derive`",
-	"mutate":      "columns are added by `derive`",
-	"with":        "columns are added by `derive`",
-	"let":         "columns are added by `derive`",
-	"set":         "columns are added by `derive`",
-	"take":        "write `limit 10`",
-	"head":        "write `limit 10`",
-	"first":       "write `limit 10`; the first row of each key is `dedup by id`",
-	"skip":        "streams have no stage that skips rows; filter with `where`",
-	"offset":      "streams have no stage that skips rows; filter with `where`",
-	"remove":      "columns are dropped by `drop`, rows by `where not (…)`",
-	"exclude":     "columns are dropped by `drop`, rows by `where not (…)`",
-	"explode":     "write `unnest tags as tag`",
-	"flatten":     "write `unnest tags as tag`",
-	"flatmap":     "write `unnest tags as tag`",
-	"flat_map":    "write `unnest tags as tag`",
-	"mv_expand":   "write `unnest tags as tag`",
-	"window":      "a window is a clause: `aggregate n = count() window tumbling(1m)`",
-	"to":          "write `into jsonl(\"out.jsonl\")`",
-	"write":       "write `into jsonl(\"out.jsonl\")`",
-	"sink":        "write `into jsonl(\"out.jsonl\")`",
-	"output":      "write `into jsonl(\"out.jsonl\")`",
-	"print":       "a pipeline without `into` is printed",
-	"show":        "a pipeline without `into` is printed",
-	"merge":       "write `union other`",
-	"concat":      "write `union other`",
-	"append":      "write `union other`",
-	"lookup":      "write `left join other as o on id == o.id`",
-	"inner join":  "write `join`",
-	"right join":  "there is no `right join`: start from the other stream and write `left join`",
-	"cross join":  "a join needs a condition with at least one equality: `join other as o on id == o.id`",
-	"branch":      "write `split { when amount > 100 => large else => small }`",
-	"case":        "write `split { when amount > 100 => large else => small }`",
-	"match":       "sequences of rows are found by `pattern`, rows by `where`",
-	"deduplicate": "write `dedup by id`",
-	"check":       "write `assert amount >= 0`",
-	"expect":      "write `assert amount >= 0`",
+	"filter":    "rows are filtered by `where`",
+	"having":    "filter behind the aggregate: `|> aggregate … |> where …`",
+	"where_":    "write `where`",
+	"distinct":  "`aggregate n = count() by customer` gives one row for each value",
+	"unique":    "`aggregate n = count() by customer` gives one row for each value",
+	"group":     "write `aggregate total = sum(amount) by customer`",
+	"group by":  "write `aggregate total = sum(amount) by customer`",
+	"groupby":   "write `aggregate total = sum(amount) by customer`",
+	"summarize": "write `aggregate total = sum(amount) by customer`",
+	"summarise": "write `aggregate total = sum(amount) by customer`",
+	"agg":       "write `aggregate total = sum(amount) by customer`",
+	"reduce":    "write `aggregate total = sum(amount) by customer`",
+	"count":     "write `aggregate n = count()`",
+	"order":     "write `sort by amount desc`",
+	"orderby":   "write `sort by amount desc`",
+	"order by":  "write `sort by amount desc`",
+	"order_by":  "write `sort by amount desc`",
+	"map":       "`derive` adds columns, `select` chooses and computes them",
+	"project":   "columns are chosen by `select`",
+	"keep":      "columns are chosen by `select`, rows by `where`",
+	"pick":      "columns are chosen by `select`",
+	"extend":    "columns are added by `derive`",
+	"mutate":    "columns are added by `derive`",
+	"with":      "columns are added by `derive`",
+	"let":       "columns are added by `derive`",
+	"set":       "columns are added by `derive`",
+	"take":      "write `limit 10`",
+	"head":      "write `limit 10`",
+	"first":     "write `limit 10`; the first value of each key is `aggregate amount = first(amount) by id`",
+	"skip":      "streams have no stage that skips rows; filter with `where`",
+	"offset":    "streams have no stage that skips rows; filter with `where`",
+	"remove":    "columns are dropped by `drop`, rows by `where not (…)`",
+	"exclude":   "columns are dropped by `drop`, rows by `where not (…)`",
+	"explode":   "write `unnest tags as tag`",
+	"flatten":   "write `unnest tags as tag`",
+	"flatmap":   "write `unnest tags as tag`",
+	"flat_map":  "write `unnest tags as tag`",
+	"mv_expand": "write `unnest tags as tag`",
+	"window":    "a window is a clause: `aggregate n = count() window tumbling(1m)`",
+	"to":        "write `into jsonl(\"out.jsonl\")`",
+	"write":     "write `into jsonl(\"out.jsonl\")`",
+	"sink":      "write `into jsonl(\"out.jsonl\")`",
+	"output":    "write `into jsonl(\"out.jsonl\")`",
+	"print":     "a pipeline without `into` is printed",
+	"show":      "a pipeline without `into` is printed",
+	"merge":     "write `union other`",
+	"concat":    "write `union other`",
+	"append":    "write `union other`",
+	"branch":    "write `split { when amount > 100 => large else => small }`",
+	"case":      "write `split { when amount > 100 => large else => small }`",
+	"match":     "rows are found by `where`",
+	"check":     "write `assert amount >= 0`",
+	"expect":    "write `assert amount >= 0`",
 }

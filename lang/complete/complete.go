@@ -245,8 +245,7 @@ func (a *asking) fields() []Item {
 
 // stages are what follows `|>`.
 func (a *asking) stages() []Item {
-	words := slices.Concat(a.Names("stage"), []string{"left join", "full join", "semi join", "anti join", "split", "into", "tee", "union", "pattern"})
-	return list(Stage, append(words, a.Named("pipe")...))
+	return list(Stage, slices.Concat(a.Names("stage"), a.Named("pipe")))
 }
 
 // inputs are what a pipeline begins with.

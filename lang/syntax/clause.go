@@ -81,7 +81,7 @@ func (p *parser) clause(g *gClause, stage string, info stageForm) *Clause {
 func (p *parser) noOrder(c *Clause, sorts bool, stage string) {
 	for _, item := range c.Items {
 		if item.Order != "" && !sorts {
-			p.errorSpan(item.Span, P065, "rows are put in order by `sort by …` and `top N by …`", "`%s` in `%s` of `%s`, which sorts nothing", item.Order, c.Label, stage)
+			p.errorSpan(item.Span, P065, "rows are put in order by `sort by …`", "`%s` in `%s` of `%s`, which sorts nothing", item.Order, c.Label, stage)
 		}
 	}
 }

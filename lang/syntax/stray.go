@@ -334,7 +334,7 @@ func (p *parser) strayInner(at int, stage string, info stageForm) {
 			p.errorAt(at, P065, "", "a second order word `%s`", word)
 			return
 		}
-		p.errorAt(at, P065, "rows are put in order by `sort by …` and `top N by …`", "`%s` cannot stand here", word)
+		p.errorAt(at, P065, "rows are put in order by `sort by …`", "`%s` cannot stand here", word)
 	case "every":
 		p.errorAt(at, P063, "for example `emit changes every 10s`", "`every` belongs to the clause `emit changes`")
 	case "final", "changes":
