@@ -73,7 +73,7 @@ func damaged(t *testing.T, sim *disk.Sim, want map[ID][]string, file, what strin
 	t.Helper()
 	about := func(err error) {
 		var d *DamageError
-		if !errors.As(err, &d) || !strings.Contains(err.Error(), filepath.Base(file)) && d.File != "c" {
+		if !errors.As(err, &d) || !strings.Contains(err.Error(), filepath.Base(file)) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -201,5 +201,36 @@ func TestHoles(t *testing.T) {
 			continue
 		}
 		r.Close()
+	}
+}
+
+// TestLost looks at folders of which no file tells what checkpoints there are: a run and those who look judge them alike.
+func TestLost(t *testing.T) {
+	sim, _ := smallFolder(t, true)
+	first, second := content(t, sim, "c/0001-000.seg"), content(t, sim, "c/0002-000.seg")
+	for what, with := range map[string][]byte{"whole": second, "empty": nil, "the copy of another one": first, "zeros": make([]byte, len(second)), "cut": second[:headerBytes]} {
+		sim, _ := smallFolder(t, true)
+		require.NoError(t, sim.Remove("c/0001-000.seg"))
+		f, err := sim.Create("c/0002-000.seg")
+		require.NoError(t, err)
+		_, err = f.Write(with)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		r, err := OpenReader(sim, "c")
+		require.NoError(t, err)
+		if what == "whole" {
+			require.NoError(t, r.Lost())
+			require.NoError(t, r.Close())
+			continue
+		}
+		require.Empty(t, r.List(), what)
+		require.Len(t, r.Damage(), 1, what)
+		require.Contains(t, r.Damage()[0].String(), "c/0002-000.seg", what)
+		require.Empty(t, r.LeftOut(), what)
+		_, _, err = Open(sim, "c", Options{})
+		require.EqualError(t, err, "c/0002-000.seg is damaged at byte 0: it should begin with the list of checkpoints, and no older segment has one; "+
+			"bring the file back from a copy, or remove c: the next run then starts afresh", what)
+		require.EqualError(t, r.Lost(), err.Error(), what)
+		require.NoError(t, r.Close())
 	}
 }

@@ -83,12 +83,16 @@ func (r *Recovery) Notes() (notes []string) {
 // DamageError is the error of Open and Read when durable bytes are damaged.
 type DamageError struct {
 	Damage
-	Err error // may be nil
+	Err    error  // may be nil
+	Remedy string // "": another checkpoint
 }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
 func (e *DamageError) Error() string {
+	if e.Remedy != "" {
+		return e.Damage.String() + "; " + e.Remedy
+	}
 	return e.Damage.String() + "; `ebb checkpoint verify` shows which checkpoints are whole, `--from ID` goes on from one of them"
 }
 

@@ -51,6 +51,14 @@ func look(x disk.FS, dir string) (f *found, err error) {
 // Damage lists what is damaged, as far as it was seen by opening the folder.
 func (f *Folder) Damage() []Damage { return f.found.damage }
 
+// Lost is the error with which a run refuses a folder that no longer tells what checkpoints it held; nil if it tells.
+func (f *Folder) Lost() error {
+	if lost := f.found.lost(f.dir); lost != nil {
+		return lost
+	}
+	return nil
+}
+
 // LeftOut lists what lies at the end of the log and belongs to no published checkpoint; while a job runs, that is what
 // it is writing.
 func (f *Folder) LeftOut() []LeftOut { return f.found.leftOut }

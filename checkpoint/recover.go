@@ -55,11 +55,24 @@ func find(fs disk.FS, dir string, check func(Sealed) (bool, error), tolerant boo
 			limit = max(limit, l)
 		}
 	}
-	if n := len(ids); f.home == 0 && n > 0 && ids[0] != segmentID(1, 0) {
-		return nil, &DamageError{Damage: Damage{File: dir, Why: "no segment tells what checkpoints there are, and older ones are gone"}}
+	if lost := f.lost(dir); lost != nil {
+		return nil, lost
 	}
 	f.limit = max(f.limit, limit) + torn*idBlock
 	return f, nil
+}
+
+// lost is the error of a folder in which checkpoints were published, and of which no segment tells any more what they are; nil
+// if it is none.
+func (f *found) lost(dir string) *DamageError {
+	n := len(f.segments)
+	if f.home != 0 || n == 0 || f.segments[0] == segmentID(1, 0) { // that one may be what a first run was killed over
+		return nil
+	}
+	return &DamageError{
+		Damage: Damage{File: filepath.Join(dir, segmentName(f.segments[n-1])), Why: "it should begin with the list of checkpoints, and no older segment has one"},
+		Remedy: fmt.Sprintf("bring the file back from a copy, or remove %s: the next run then starts afresh", dir),
+	}
 }
 
 // try takes the state from a segment if it has a catalog. It returns the limit of ids that its header tells, 0 if it
@@ -324,6 +337,9 @@ func (f *found) all(fs disk.FS, dir string) error {
 		id, _ := parseSegment(filepath.Base(l.File))
 		return id < f.home
 	})
+	if lost := f.lost(dir); lost != nil {
+		f.damage, f.leftOut = []Damage{lost.Damage}, nil
+	}
 	if len(f.damage) > 0 {
 		f.limit = max(f.limit, f.last+1) + 1024 // records that reserved more may be lost
 	}

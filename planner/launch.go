@@ -324,6 +324,9 @@ func (l *Launched) find(env *exec.Env, text string) (checkpoint.ID, error) {
 		return 0, err
 	}
 	defer f.Close()
+	if err := f.Lost(); err != nil {
+		return 0, err
+	}
 	i, err := checkpoint.Find(f.List(), text)
 	if err != nil {
 		return 0, &RefusedError{err.Error()}

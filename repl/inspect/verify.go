@@ -33,6 +33,9 @@ func (f *Folder) PrintVerify(p *Printer, note func(string)) (sum string, err err
 	if err := p.list(fields, rows); err != nil {
 		return "", err
 	}
+	if err := f.Lost(); err != nil {
+		return "", err
+	}
 	for _, l := range f.LeftOut() {
 		note(l.String())
 	}
