@@ -12,10 +12,7 @@ import (
 // every mode of checkpoints, most with sources that fall idle, and go back by two checkpoints: what they have written in the end is
 // what an undisturbed run writes.
 func TestRandomPipelinesSurvive(t *testing.T) {
-	n, ran, rows := max(*seeds/14, 1), 0, 0
-	if testing.Short() {
-		n /= 4
-	}
+	n, ran, rows := max(*seeds/14/fewer(), 1), 0, 0
 	for seed := 1; seed <= n; seed++ {
 		if *onlySeed != 0 && *onlySeed != seed {
 			continue

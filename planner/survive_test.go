@@ -40,7 +40,15 @@ func TestRunSurvives(t *testing.T) {
 			return d.Expected
 		})
 	})
-	require.Greater(t, ran, 100, "scripts")
+	require.Greater(t, ran, 100/fewer(), "scripts")
+}
+
+// fewer is by how much fewer stories are told on one goroutine under the race detector, which finds little in them.
+func fewer() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
 }
 
 func survives(t *testing.T, d *datadriven.TestData, files map[string]string) bool {
@@ -56,6 +64,9 @@ func survives(t *testing.T, d *datadriven.TestData, files map[string]string) boo
 	}
 	h := fnv.New64()
 	h.Write([]byte(d.Input))
+	if h.Sum64()/2%uint64(fewer()) > 0 {
+		return false
+	}
 	calm := newSurvivor(t, d.Input, files, set, h.Sum64())
 	if done, err := calm.live(life{width: 1, mode: "none"}); !done || err != nil {
 		return false // the script is wrong, or fails as it should

@@ -29,6 +29,9 @@ var doubled = map[string]func(i int) string{
 
 // A plan does not double with each stream that is united with itself: sixty times would be more operators than atoms.
 func TestUnionsOfUnions(t *testing.T) {
+	if testing.Short() { // under the race detector: one goroutine
+		t.Skip()
+	}
 	for name, step := range doubled {
 		t.Run(name, func(t *testing.T) {
 			ops := map[int]int{}
@@ -67,6 +70,9 @@ func TestRowsOfManyPaths(t *testing.T) {
 		text += doubled["union"](i+1) + "\n"
 	}
 	for _, z := range []sizes{{parallelism: 1}, {parallelism: 3, chunk: 1, rows: 2, channel: 1}, {parallelism: 4, chunk: 20, rows: 1, channel: 2, sim: 3}} {
+		if testing.Short() && z.sim > 0 {
+			continue // under the race detector: one goroutine
+		}
 		dir := t.TempDir()
 		writeFiles(t, dir, files)
 		got := runIn(t, dir, text+fmt.Sprintf("a%d |> aggregate n = count(), ids = sum(id) window tumbling(10s) late into l\nl |> aggregate late = count(), ids = sum(id)", levels), z, nil)

@@ -409,7 +409,7 @@ func firstDifference(want, got map[string]string) {
 
 // TestFound tells the stories again that have found faults of the engine.
 func TestFound(t *testing.T) {
-	for _, f := range found {
+	for _, f := range found[:some(uint64(len(found)))] {
 		j := named(f.job, f.seed)
 		if _, err := story(j, f.seed, size{lives: 6, width: 4, rows: 128}); err != nil {
 			report(t, j, f.seed, err)

@@ -22,6 +22,9 @@ var allFields = record(
 	"geo", record("lat", "float -90..90", "tag", []any{"a", "b"}), "v", int64(3))
 
 func TestGenerateTasks(t *testing.T) {
+	if testing.Short() { // under the race detector: one goroutine
+		t.Skip()
+	}
 	args := map[string]any{"fields": allFields, "count": int64(9000), "disorder": int64(time.Second), "late": 0.01, "step": int64(100 * time.Millisecond)}
 	run := func(width int) string { return rowsText(newSourceRun(t, "generate", args, width).run()) }
 	want := run(1)

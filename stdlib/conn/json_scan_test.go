@@ -393,6 +393,9 @@ func TestJSONList(t *testing.T) {
 
 // However the text of a list or of lines comes, the same rows come out.
 func TestJSONInPieces(t *testing.T) {
+	if testing.Short() { // under the race detector: one goroutine
+		t.Skip()
+	}
 	var lines, list strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&lines, "{ \"a\": %d, \"s\": \"] %d \\\\ , [\" }\n", i, i)

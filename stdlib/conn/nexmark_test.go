@@ -165,6 +165,9 @@ func TestNexmarkFiles(t *testing.T) {
 
 // TestNexmarkTasks: whatever the number of tasks and the size of the chunks, rows, positions and lateness agree.
 func TestNexmarkTasks(t *testing.T) {
+	if testing.Short() { // under the race detector: one goroutine
+		t.Skip()
+	}
 	for _, kind := range []string{"bid", "auction", "person", "all"} {
 		for _, disorder := range []int64{1, 1000} {
 			run := func(width int, rate float64) string {

@@ -9,6 +9,9 @@ import (
 
 // TestSigns compares both ways of finding signs with a loop over bytes, for every byte and many lengths.
 func TestSigns(t *testing.T) {
+	if testing.Short() { // under the race detector: one goroutine
+		t.Skip()
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	sets := []signs{
 		{eq: [3]byte{',', '\n', '"'}, below: -128},

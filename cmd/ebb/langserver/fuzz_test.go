@@ -77,10 +77,13 @@ func FuzzEdits(f *testing.F) {
 
 // Every place of every example, and with every statement cut off there.
 func TestEveryPlace(t *testing.T) {
-	s := New(Options{})
+	s, places := New(Options{}), 12
+	if testing.Short() {
+		places = 3
+	}
 	for _, text := range seeds(t) {
 		tokens, _ := syntax.Lex(&syntax.Source{Text: text})
-		step := max(1, len(tokens)/12)
+		step := max(1, len(tokens)/places)
 		for i := 0; i < len(tokens); i += step {
 			at := tokens[i].Span.End.Offset
 			askAll(t, s, text, at)
