@@ -63,7 +63,9 @@ func checkpointArgs(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usage("`%s` takes %s%s", cmd.CommandPath(), what, inspect.FoldersHere())
+			return usage("`%s` takes %s%s", cmd.CommandPath(), what, inspect.FoldersHere(""))
+		case strings.HasPrefix(args[0], before), len(args) < 1+least && !isFolder(args[0]):
+			return usage("`%s` takes %s; %s is no folder%s", cmd.CommandPath(), what, word(args, 0), inspect.FoldersHere(""))
 		case len(args) < 1+least:
 			return usage("`%s` takes %s", cmd.CommandPath(), what)
 		case len(args) > 1+most:
@@ -71,6 +73,11 @@ func checkpointArgs(least, most int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // openFolder opens a folder for reading and says on stderr what is damaged.

@@ -42,11 +42,11 @@ func Open(dir string) (*Folder, error) {
 	}
 	if info, err := os.Stat(dir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return failed(fmt.Errorf("there is no such folder%s", FoldersHere()))
+			return failed(fmt.Errorf("there is no such folder%s", FoldersHere(dir)))
 		}
 		return failed(reason(err))
 	} else if !info.IsDir() {
-		return failed(errors.New("it is a file; give the folder"))
+		return failed(fmt.Errorf("it is a file; give the folder%s", FoldersHere(dir)))
 	}
 	abs, err := filepath.Abs(dir)
 	var r *checkpoint.Folder
@@ -54,7 +54,7 @@ func Open(dir string) (*Folder, error) {
 		r, err = checkpoint.OpenReader(fixed{dir: dir, abs: abs}, dir)
 	}
 	if err != nil {
-		return failed(err)
+		return failed(fmt.Errorf("%w%s", err, FoldersHere(dir)))
 	}
 	return &Folder{Folder: r, Dir: dir, All: r.List(), abs: abs}, nil
 }
@@ -87,9 +87,28 @@ func (f *Folder) Home() (string, error) {
 	return m.Home(disk.OS{}, f.abs)
 }
 
-// FoldersHere names the checkpoint folders of the working directory, as the end of a message; "" if there are none.
-func FoldersHere() string {
-	dirs, _ := filepath.Glob(filepath.Join(".ebb", "*"))
+// FoldersHere names the folders that hold checkpoints below .ebb in the working directory, and in a folder that was given in
+// place of one of them, as the end of a message; "" if there are none.
+func FoldersHere(given string) string {
+	patterns := []string{filepath.Join(".ebb", "*")}
+	if filepath.Base(given) == ".ebb" {
+		patterns = append(patterns, filepath.Join(given, "*"))
+	} else if given != "" {
+		patterns = append(patterns, filepath.Join(given, ".ebb", "*"))
+	}
+	var dirs []string
+	abs, _ := filepath.Abs(given)
+	told := map[string]bool{abs: true}
+	for _, p := range patterns {
+		files, _ := filepath.Glob(filepath.Join(p, "*.seg"))
+		for _, f := range files {
+			dir := filepath.Dir(f)
+			if abs, _ := filepath.Abs(dir); !told[abs] {
+				told[abs] = true
+				dirs = append(dirs, dir)
+			}
+		}
+	}
 	if len(dirs) == 0 {
 		return ""
 	}
@@ -104,7 +123,7 @@ func (f *Folder) Find(word string) (checkpoint.Info, error) {
 	}
 	hint := ""
 	if len(f.All) == 0 {
-		hint = FoldersHere()
+		hint = FoldersHere(f.Dir)
 	}
 	return i, fmt.Errorf("%s: %w%s", f.Dir, err, hint)
 }
