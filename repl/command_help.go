@@ -7,8 +7,8 @@ import (
 
 var _ = command(Command{
 	Name: "help", Args: "[NAME]", Group: "session", Most: 1,
-	Summary: "list the commands, or explain a command, stage, function, connector or error code",
-	Text: "NAME is a command, a stage, a connector, an aggregate, a function or the code of an error; or one of the lists: " +
+	Summary: "list the commands, or explain a command, statement, stage, clause, function, connector or error code",
+	Text: "NAME is a command, a statement, a stage, a clause, a window, a connector, an aggregate, a function or the code of an error; or one of the lists: " +
 		"catalog (all that a script can name), codes. ?NAME is short for .help NAME.",
 	Run: func(s *Session, a *Args) error {
 		text, err := "", error(nil)
@@ -31,7 +31,7 @@ var _ = command(Command{
 	Complete: func(s *Session, _ []string) []string { return append(Topics(s.lib), "catalog", "codes") },
 })
 
-const helpTail = `.help NAME tells more of a command, stage, connector, aggregate, function or error code.
+const helpTail = `.help NAME tells more of a command, statement, stage, clause, function, connector or error code.
 .help catalog lists all that a script can name, .help codes all errors.
 Enter runs a statement; a line that begins with |> extends the last pipeline. Ctrl-C stops what is shown, Ctrl-D ends the session.
 `

@@ -2,16 +2,18 @@ package stdlib
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
+	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
 // kinds are the kinds of definition, in the order of the reference.
 var kinds = []struct{ kind, title string }{
-	{"stage", "Stages"}, {"conn", "Connectors"}, {"agg", "Aggregates"}, {"func", "Functions"},
+	{"statement", "Statements"}, {"stage", "Stages"}, {"clause", "Clauses"}, {"window", "Windows"}, {"conn", "Connectors"}, {"agg", "Aggregates"}, {"func", "Functions"},
 }
 
 // doc is the documentation of a definition, nil if there is none.
@@ -28,10 +30,16 @@ func (c *Catalog) doc(kind, name string) *spec.Doc {
 	if d := c.funcs[name]; kind == "func" && d != nil {
 		return &d.Doc
 	}
+	for i, d := range words[kind] {
+		if d.Name == name {
+			return &words[kind][i]
+		}
+	}
 	return nil
 }
 
-// Docs returns the documentation of all definitions of a kind ("func", "agg", "stage", "conn"), by name.
+// Docs returns the documentation of all definitions of a kind ("func", "agg", "stage", "conn"), or of all words of the grammar
+// of a kind ("statement", "clause", "window"), by name.
 func (c *Catalog) Docs(kind string) []spec.Doc {
 	var out []spec.Doc
 	for _, n := range c.names[kind] {
@@ -69,26 +77,38 @@ func (c *Catalog) Index() string {
 	return s.String()
 }
 
-// Help is the manual page of a name, "" if nothing is called so. A name of two kinds has both.
+// Help is the manual page of a name, "" if nothing is called so. A name of two kinds has both; a word that only stands inside
+// of clauses, such as `every`, has theirs.
 func (c *Catalog) Help(name string) string {
-	var s strings.Builder
+	var pages []string
 	for _, k := range kinds {
-		d := c.doc(k.kind, name)
-		if d == nil {
-			continue
+		if d := c.doc(k.kind, name); d != nil {
+			pages = append(pages, c.page(k.kind, d))
 		}
-		if s.Len() > 0 {
-			s.WriteByte('\n')
-		}
-		fmt.Fprintf(&s, "%s\n\n%s\n", d.Signature, d.Body())
-		if def := c.conns[name]; def != nil && k.kind == "conn" {
-			s.WriteString(options(def))
-		}
-		for _, e := range d.Examples {
-			fmt.Fprintf(&s, "\n%s\n", indent(e.Code))
-			if e.Want != "" {
-				fmt.Fprintf(&s, "%s\n", indent(arrow(e.Want)))
+	}
+	if pages == nil && slices.Contains(syntax.InnerWords, name) {
+		word := regexp.MustCompile(`\b` + name + `\b`)
+		for _, kind := range []string{"clause", "window"} {
+			for _, d := range c.Docs(kind) {
+				if word.MatchString(d.Signature) {
+					pages = append(pages, c.page(kind, &d))
+				}
 			}
+		}
+	}
+	return strings.Join(pages, "\n")
+}
+
+func (c *Catalog) page(kind string, d *spec.Doc) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s\n\n%s\n", d.Signature, d.Body())
+	if def := c.conns[d.Name]; def != nil && kind == "conn" {
+		s.WriteString(options(def))
+	}
+	for _, e := range d.Examples {
+		fmt.Fprintf(&s, "\n%s\n", indent(e.Code))
+		if e.Want != "" {
+			fmt.Fprintf(&s, "%s\n", indent(arrow(e.Want)))
 		}
 	}
 	return s.String()

@@ -53,6 +53,11 @@ var New = sync.OnceValue(func() *Catalog {
 		k.ConnSig.Name = k.Doc.Name
 		add(c, "conn", c.conns, k.Doc.Name, k)
 	}
+	for kind, docs := range words {
+		for _, d := range docs {
+			c.names[kind] = append(c.names[kind], d.Name)
+		}
+	}
 	c.sort()
 	return c
 })

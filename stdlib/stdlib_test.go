@@ -2,10 +2,12 @@ package stdlib
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/lang/types"
 )
 
@@ -40,4 +42,26 @@ func TestDeprecated(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEveryWordIsExplained: the manual has every statement, every clause that a source or some stage takes, and every window.
+func TestEveryWordIsExplained(t *testing.T) {
+	c := New()
+	require.ElementsMatch(t, syntax.Statements, c.Names("statement"))
+	clauses := []string{"schema", "time", "lag", "idle", "key", "on_error", "as", "into"}
+	for _, name := range c.Names("stage") {
+		clauses = append(clauses, c.Stage(name).Clauses...)
+	}
+	require.Subset(t, c.Names("clause"), clauses)
+	for _, label := range syntax.Labels {
+		require.Equal(t, slices.Contains(clauses, label), slices.Contains(c.Names("clause"), label), label)
+	}
+	for kind := types.Tumbling; kind <= types.CountWindow; kind++ {
+		name, _, _ := strings.Cut((&types.Window{Kind: kind}).String(), "(")
+		require.Contains(t, c.Names("window"), name)
+	}
+	require.Contains(t, c.Help("every"), "emit changes [every DUR]")
+	require.Contains(t, c.Help("every"), "hopping(SIZE, every: DUR)")
+	require.Contains(t, c.Help("count"), "window count(N)")
+	require.Empty(t, c.Help("dedup"))
 }

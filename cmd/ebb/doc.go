@@ -14,7 +14,7 @@ func docCommand() *cobra.Command {
 	var markdown, commands, rules, grammar bool
 	cmd := &cobra.Command{
 		Use:   "doc [NAME]",
-		Short: "Show what the language offers: all of it, or one function, aggregate, stage, connector, error code or command of the session",
+		Short: "Show what the language offers: all of it, or one statement, stage, clause, function, connector, error code or command of the session",
 		Args:  noMoreThan(1, "one name"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return repl.Topics(stdlib.New()), cobra.ShellCompDirectiveNoFileComp

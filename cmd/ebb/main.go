@@ -66,7 +66,11 @@ func run(args []string) int {
 	if s.err != nil {
 		fmt.Fprintln(os.Stderr, "ebb: "+s.err.Error())
 		if s.code == exitUsage {
-			fmt.Fprintf(os.Stderr, "see `%s --help`\n", cmd.CommandPath())
+			see := cmd.CommandPath() + " --help"
+			if cmd.Name() == "doc" && cmd.Flags().NArg() == 1 {
+				see = cmd.CommandPath() // lists what has a page
+			}
+			fmt.Fprintf(os.Stderr, "see `%s`\n", see)
 		}
 		if help := remedy(s.err, cmd.Name() == "run" || cmd.Name() == "repl" || cmd == root); help != "" {
 			fmt.Fprintln(os.Stderr, "help: "+help)

@@ -73,11 +73,11 @@ func (a *analysis) wordText(x *index, w *word, typ string) string {
 			}
 		}
 	case roleClause:
-		return clauseTexts[w.name]
+		return docText(lib.Docs("clause"), w.name)
 	case roleWindow:
-		return clauseTexts["window"]
+		return docText(lib.Docs("window"), w.name)
 	case roleKeyword:
-		return statementTexts[w.name]
+		return docText(lib.Docs("statement"), w.name)
 	}
 	if typ != "" {
 		return code(w.name + ": " + typ)
@@ -270,43 +270,4 @@ func codeText(c string) string {
 		return lint.Page(r)
 	}
 	return ""
-}
-
-// statementTexts say what each statement is.
-var statementTexts = map[string]string{
-	"use":    "`use \"lib/web.ebb\"`: the params, constants, functions, pipes, sources, sinks and streams of another file under their own names. The path is relative to this file.",
-	"param":  "`param NAME: TYPE = VALUE`: a value from the command line, `--set NAME=VALUE`. Without a default it must be given.",
-	"let":    "`let NAME = EXPR`: a constant.",
-	"fn":     "`fn NAME(a: TYPE, …) = EXPR`: a function of its parameters.",
-	"pipe":   "`pipe NAME(a: TYPE, …) = STAGES`: a run of stages, used as `|> NAME(…)`.",
-	"source": "`source NAME = CONNECTOR(…) [schema {…}] [time EXPR [lag DUR] [idle DUR]] [key COLUMNS] [on_error …]`: an input. With `key` it is a table: the latest row of each key.",
-	"sink":   "`sink NAME = CONNECTOR(…) [schema {…}]`: an output that several streams may go `into`.",
-	"stream": "`stream NAME = PIPELINE`: a named stream.",
-	"set":    "`set KEY = VALUE`: a setting of the job, such as `parallelism` or `checkpoint.interval`. Flags of the command line win.",
-	"test":   "`test \"what\" { … }`: rows that are given, and rows that are expected.",
-}
-
-// clauseTexts say what each clause is.
-var clauseTexts = map[string]string{
-	"by":         "`by KEYS`: the keys of groups, or the order of rows.",
-	"per":        "`per KEYS`: the rows of each key by themselves.",
-	"on":         "`on COND`: which rows of both sides belong together; at least one equality.",
-	"as":         "`as NAME`: what the result is called.",
-	"within":     "`within DUR` or `within [-1m, 5m]`: how far apart in event time rows may be.",
-	"window":     "`window tumbling(1m)`, `hopping(10m, every: 1m)`, `cumulate(1d, step: 1h)`, `session(30m)` or `count(100)`: half-open pieces of event time, `[start, end)`. One fires when the watermark reaches its end.",
-	"emit":       "`emit final`: one row per key and window, when the window closes. `emit changes [every DUR]`: early results, revised as rows come; the stream is updating.",
-	"late":       "`late drop` (the default; counted), `late into TARGET`, or `late allow DUR`: what becomes of rows whose window had closed when they were read.",
-	"retain":     "`retain DUR` or `retain forever`: how long the state of a key is kept after its last row.",
-	"keep":       "`keep first`, `keep last`, `keep ties`: which rows stay.",
-	"rows":       "`rows N`: the last N rows of the key, this one included.",
-	"into":       "`into TARGET`: a connector, a sink, or a name, which is a stream then.",
-	"on_error":   "`on_error into TARGET`, `on_error drop` or `on_error fail` (the default): what becomes of rows that fail.",
-	"time":       "`time EXPR [lag DUR] [idle DUR]`: the event time of rows. The watermark is the highest event time less the lag.",
-	"given":      "`given SOURCE = ROWS`: rows that the source gives.",
-	"expect":     "`expect [ordered|changes] STREAM = ROWS`, `expect error \"text\"`: what must have come out.",
-	"advance":    "`advance DUR`: moves processing time.",
-	"checkpoint": "`checkpoint`: takes a checkpoint.",
-	"crash":      "`crash`: ends the run where it stands, without goodbye.",
-	"restore":    "`restore [parallelism N]`: goes on from the newest checkpoint.",
-	"rollback":   "`rollback`: goes back to a checkpoint, the outputs too.",
 }
