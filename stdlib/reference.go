@@ -2,12 +2,11 @@ package stdlib
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
-	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
 
@@ -86,11 +85,11 @@ func (c *Catalog) Help(name string) string {
 			pages = append(pages, c.page(k.kind, d))
 		}
 	}
-	if pages == nil && slices.Contains(syntax.InnerWords, name) {
-		word := regexp.MustCompile(`\b` + name + `\b`)
+	if pages == nil && name == strings.ToLower(name) {
+		between := func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }
 		for _, kind := range []string{"clause", "window"} {
 			for _, d := range c.Docs(kind) {
-				if word.MatchString(d.Signature) {
+				if slices.Contains(strings.FieldsFunc(d.Signature, between), name) {
 					pages = append(pages, c.page(kind, &d))
 				}
 			}

@@ -64,4 +64,5 @@ func TestEveryWordIsExplained(t *testing.T) {
 	require.Contains(t, c.Help("every"), "hopping(SIZE, every: DUR)")
 	require.Contains(t, c.Help("count"), "window count(N)")
 	require.Empty(t, c.Help("dedup"))
+	require.Empty(t, c.Help("("))
 }
