@@ -15,6 +15,7 @@ type Env struct {
 	Now    func() int64 // nanoseconds since 1970 UTC
 	FS     FS
 	Stdin  io.Reader
+	Pipes  *Pipes
 	Stdout io.Writer
 	Stderr io.Writer
 	Splits *Splits
@@ -41,7 +42,7 @@ type (
 
 // OS returns the environment of the machine.
 func OS() *Env {
-	return &Env{Now: func() int64 { return time.Now().UnixNano() }, FS: disk.OS{}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	return &Env{Now: func() int64 { return time.Now().UnixNano() }, FS: disk.OS{}, Stdin: os.Stdin, Pipes: &Pipes{}, Stdout: os.Stdout, Stderr: os.Stderr,
 		Splits: &Splits{}, Stats: &Stats{}, Together: disk.Together}
 }
 

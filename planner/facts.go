@@ -67,7 +67,7 @@ func (f *facts) Reads(s *check.Source) lint.Reads {
 		return r
 	}
 	def := f.lib.ConnDef(s.Conn.Name)
-	r := lint.Reads{Rewinds: def.Rewinds == nil || def.Rewinds(s.Conn, f.env), Splits: def.Splits != nil && def.Splits(s.Conn, f.env), Outside: def.Takes != nil}
+	r := lint.Reads{Rewinds: len((&World{f.lib, f.env}).Pipes(s.Conn)) == 0, Splits: def.Splits != nil && def.Splits(s.Conn, f.env), Outside: def.Takes != nil}
 	r.Takes = func(place string) bool { return place != "" && def.Takes != nil && def.Takes(s.Conn, place, f.env) }
 	if f.reads == nil {
 		f.reads = map[*check.Source]lint.Reads{}

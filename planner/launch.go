@@ -388,7 +388,7 @@ func (c *Compiled) checkpointDir(name string, lib *stdlib.Catalog, env *exec.Env
 		return "", "the script has no name; `set checkpoint.dir = \"…\"` says where they lie"
 	}
 	for _, s := range c.Script.Sources {
-		if def := lib.ConnDef(s.Conn.Name); def.Rewinds != nil && !def.Rewinds(s.Conn, env) {
+		if len((&World{lib, env}).Pipes(s.Conn)) > 0 {
 			return "", fmt.Sprintf("source %s cannot be read again; `set checkpoint.dir = \"…\"` takes them nevertheless, and rows may be lost", s.Name)
 		}
 	}

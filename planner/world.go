@@ -23,6 +23,15 @@ func (w *World) Source(a *types.ConnArgs, declared *types.Schema) (types.SourceI
 	return w.ConnDef(a.Name).Info(a, declared, w.Env)
 }
 
+// Pipes returns what an input reads that gives each row once.
+func (w *World) Pipes(a *types.ConnArgs) []types.Pipe {
+	d := w.ConnDef(a.Name)
+	if d.Pipes == nil {
+		return nil
+	}
+	return d.Pipes(a, w.Env)
+}
+
 // Updating reports whether a sink takes updating streams.
 func (w *World) Updating(a *types.ConnArgs) bool {
 	d := w.ConnDef(a.Name)

@@ -23,7 +23,7 @@ func (s *Session) compile(typed string, others []statement, o planner.Options) (
 		starts = append(starts, len(text))
 		text += x.text + "\n"
 	}
-	c, diags, err := planner.Compile(typedName, text, s.lib, s.env(), o)
+	c, diags, err := planner.Compile(typedName, text, s.lib, s.env().ReadOnly(), o) // again and again: no pipe is to be read for it
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,10 @@ type Session struct {
 
 // New returns a session.
 func New(screen Screen, env func() *exec.Env, o Options) *Session {
+	pipes := &exec.Pipes{}
 	own := func() *exec.Env {
 		e := env()
-		e.Stdin = noInput{}
+		e.Stdin, e.Pipes = noInput{}, pipes
 		return e
 	}
 	s := &Session{Screen: prose{screen}, opts: o, lib: stdlib.New(), env: own}

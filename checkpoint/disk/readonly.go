@@ -1,7 +1,10 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
+	"os"
+	"strings"
 )
 
 // ReadOnly looks at the files of another file system and changes none: what is written is forgotten, and locks are not taken,
@@ -10,8 +13,18 @@ type ReadOnly struct{ FS FS }
 
 var _ FS = ReadOnly{}
 
-// Open opens a file to read.
-func (x ReadOnly) Open(name string) (File, error) { return x.FS.Open(name) }
+// ErrPipe says that a file was not opened because to look at it is to take away what it gives.
+var ErrPipe = errors.New("what is read of a pipe is gone, so it is not read before the script runs; write `schema {…}`")
+
+// Open opens a file to read, but no pipe or device that others may read: what it gives would be taken away from them, and to
+// open one may block. Those that this process was given by number are for nobody else.
+func (x ReadOnly) Open(name string) (File, error) {
+	info, err := x.FS.Stat(name)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() && name != os.DevNull && !strings.HasPrefix(name, "/dev/fd/") {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrPipe}
+	}
+	return x.FS.Open(name)
+}
 
 // Create returns a file that forgets.
 func (x ReadOnly) Create(string) (File, error) { return nowhere{}, nil }

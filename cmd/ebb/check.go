@@ -28,7 +28,7 @@ func checkCommand() *cobra.Command {
 			}
 			worst := 0
 			for _, one := range scripts {
-				env := exec.OS()
+				env := exec.OS().ReadOnly()
 				name, text, err := flags.script(cmd, one, env)
 				if err == nil {
 					_, err = compile(name, text, env, o)

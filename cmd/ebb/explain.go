@@ -30,7 +30,7 @@ func explainCommand() *cobra.Command {
 					form = f
 				}
 			}
-			env := exec.OS()
+			env := exec.OS().ReadOnly()
 			name, text, err := flags.script(cmd, args, env)
 			if err != nil {
 				return err

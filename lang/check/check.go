@@ -90,13 +90,13 @@ type checker struct {
 	decls []*decl          // in order
 	made  map[string]int   // names made up so far, and how often
 
-	frame    *frame             // where the current stage stands
-	stack    []*decl            // being resolved
-	targets  map[*decl][]target // of pipes: what their stages write to
-	places   map[string]*Write  // the first output that lies there
-	wrong    bool               // there are errors, those in tests aside
-	stdin    *types.ConnArgs    // the first call that reads standard input
-	expanded int                // stages that pipes brought
+	frame    *frame              // where the current stage stands
+	stack    []*decl             // being resolved
+	targets  map[*decl][]target  // of pipes: what their stages write to
+	places   map[string]*Write   // the first output that lies there
+	wrong    bool                // there are errors, those in tests aside
+	pipes    map[any]types.Place // the first call that reads it
+	expanded int                 // stages that pipes brought
 
 	lostNames map[string]bool // that statements which did not parse write to
 }

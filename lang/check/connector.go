@@ -65,27 +65,24 @@ func (c *checker) connector(call *syntax.Call, reads bool, rows *types.Stream) *
 			a.Args[p.Name] = p.Default
 		}
 	}
-	if !ok || reads && !c.readsAlone(a, sig, call) {
+	if !ok || reads && !c.readsAlone(a, call) {
 		return nil
 	}
 	return a
 }
 
-// readsAlone reports an error if a second call of the script reads standard input: each would get a part of it.
-func (c *checker) readsAlone(a *types.ConnArgs, sig *types.ConnSig, call *syntax.Call) bool {
-	for _, p := range sig.Params {
-		list, _ := a.Args[p.Name].([]any)
-		if !p.Place || a.Args[p.Name] != "-" && !slices.Contains(list, any("-")) {
-			continue
-		}
-		if c.stdin == nil {
-			c.stdin = a
-		}
-		if c.stdin.Pos != a.Pos {
-			c.fault(call.Span, "O904", fmt.Sprintf("standard input is read twice; the other is at %s", c.stdin.Pos),
-				fmt.Sprintf("name it once, `source input = %s(\"-\")`, and read `input` wherever it is wanted", a.Name))
+// readsAlone reports an error if a second call of the script reads a pipe: each would get a part of it.
+func (c *checker) readsAlone(a *types.ConnArgs, call *syntax.Call) bool {
+	for _, p := range c.env.Pipes(a) {
+		if other, read := c.pipes[p.ID]; read && other != a.Pos {
+			c.fault(call.Span, "O904", fmt.Sprintf("%s is read twice; the other is at %s", p.Name, other),
+				fmt.Sprintf("name it once, `source input = %s(…)`, and read `input` wherever it is wanted", a.Name))
 			return false
 		}
+		if c.pipes == nil {
+			c.pipes = map[any]types.Place{}
+		}
+		c.pipes[p.ID] = a.Pos
 	}
 	return true
 }

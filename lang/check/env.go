@@ -20,6 +20,8 @@ type Env interface {
 	// An error that is a *types.StageError is one of the script; its Clause names the option to point at, or "schema".
 	// Any other means that the input cannot be opened (I601).
 	Source(a *types.ConnArgs, declared *types.Schema) (types.SourceInfo, error)
+	// Pipes returns what an input reads that gives each row once.
+	Pipes(a *types.ConnArgs) []types.Pipe
 	// Updating reports whether a sink takes updating streams.
 	Updating(a *types.ConnArgs) bool
 	// ReadScript returns the text of a file for `use`. path is as it should be opened.

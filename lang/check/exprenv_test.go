@@ -21,6 +21,7 @@ func (e *exprEnv) Agg(name string) *types.AggSig                                
 func (e *exprEnv) Stage(string) *types.StageSig                                          { return nil }
 func (e *exprEnv) Conn(string) *types.ConnSig                                            { return nil }
 func (e *exprEnv) Source(*types.ConnArgs, *types.Schema) (i types.SourceInfo, err error) { return }
+func (e *exprEnv) Pipes(*types.ConnArgs) []types.Pipe                                    { return nil }
 func (e *exprEnv) Updating(*types.ConnArgs) bool                                         { return false }
 func (e *exprEnv) ReadScript(string) (string, error)                                     { return "", errors.New("none") }
 func (e *exprEnv) Getenv(name string) (string, bool)                                     { v, ok := e.vars[name]; return v, ok }

@@ -104,6 +104,14 @@ func (w *world) Source(a *types.ConnArgs, declared *types.Schema) (types.SourceI
 		Bounded: a.Args["follow"] != true, Updating: a.Args["changes"] == true, Inferred: true, Note: "schema inferred from the first 1000 rows of " + path}, nil
 }
 
+func (w *world) Pipes(a *types.ConnArgs) []types.Pipe {
+	list, _ := a.Args["path"].([]any)
+	if path, _ := a.Args["path"].(string); path == "-" || slices.Contains(list, any("-")) {
+		return []types.Pipe{{ID: "-", Name: "standard input"}}
+	}
+	return nil
+}
+
 func (w *world) Updating(a *types.ConnArgs) bool {
 	return a.Name == "console" || a.Name == "blackhole" || a.Args["changes"] == true
 }

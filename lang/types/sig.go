@@ -258,6 +258,12 @@ type ConnArgs struct {
 	Pos   Place
 }
 
+// Pipe is an input that gives each row once: standard input, a named pipe, a device.
+type Pipe struct {
+	ID   any    // tells it from others, whatever name it goes by
+	Name string // for messages
+}
+
 // SourceInfo is what a connector says of an input before it runs.
 type SourceInfo struct {
 	Schema   Schema

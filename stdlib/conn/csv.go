@@ -41,7 +41,7 @@ var _ = define(spec.Conn{
 		types.ConnParam{Name: "lazy_quotes", Type: types.T(types.Bool), Default: false, Text: "input: take misplaced quotes as they are"},
 	)},
 	Info:     csvInfo,
-	Rewinds:  rewinds,
+	Pipes:    pipes,
 	Splits:   severalFiles,
 	Takes:    takes(csvExts),
 	File:     partFile(".csv"),
@@ -120,10 +120,8 @@ func csvInfo(a *types.ConnArgs, declared *types.Schema, env *exec.Env) (types.So
 	if optBool(a, "changes") && declared.Index(changeColumn) >= 0 {
 		return info, fmt.Errorf("with changes: true the column %s is the kind of change and no part of the schema", changeColumn)
 	}
-	for _, p := range optStrings(a, "path") {
-		if p == stdio {
-			return info, nil // looked at when it is read
-		}
+	if len(pipes(a, env)) > 0 {
+		return info, nil // looked at when it is read
 	}
 	form := &csvFormat{csvDialect: d, columns: declared.Fields, change: optBool(a, "changes")}
 	err = firstText(a, env, csvExts, func(name string, text []byte, final bool) (bool, error) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ebb-lang/ebb/checkpoint"
@@ -36,9 +37,10 @@ type outputJob struct {
 	fs    *disk.Sim
 	rnd   *rand.Rand
 
-	left   int  // operations until the crash; < 0: none
-	once   bool // only one operation fails then: the run ends in order, as far as it can
-	synced bool // it came during a flush
+	count  sync.Mutex // outputs are flushed at the same time; guards the following
+	left   int        // operations until the crash; < 0: none
+	once   bool       // only one operation fails then: the run ends in order, as far as it can
+	synced bool       // it came during a flush
 
 	// What the store keeps.
 	state []byte
@@ -63,6 +65,8 @@ type tornCheckpoint struct {
 func (j *outputJob) crashAfter(n int) {
 	j.left = n
 	j.fs.Before = func(op, name string) error {
+		j.count.Lock()
+		defer j.count.Unlock()
 		if j.left == 0 {
 			j.synced = j.synced || op == "sync"
 			if j.once {

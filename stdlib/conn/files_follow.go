@@ -2,7 +2,6 @@ package conn
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -41,7 +40,7 @@ type followTask struct {
 	w        types.Instant
 	idle     bool
 	again    bool  // after a restart: tell both once more
-	ended    bool  // standard input has
+	ended    bool  // a pipe has
 	rows     int64 // sent, also those of earlier runs
 }
 
@@ -78,11 +77,11 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 		}
 	}
 	for _, in := range ins {
-		if in.stdin {
+		if in.pipe { // it is followed by being read
 			if len(ins) > 1 {
-				return nil, errors.New("standard input cannot be followed together with files")
+				return nil, fmt.Errorf("%s is a pipe and cannot be followed together with other files; read it with a source of its own, and `union` the two", in.name)
 			}
-			close(t.stopped) // nobody waits for a read of standard input
+			close(t.stopped) // nobody waits for a read of a pipe
 			go s.pump(in, t.q)
 			return t, nil
 		}
@@ -151,7 +150,7 @@ func (t *followTask) Poll(out *exec.Out) (exec.Status, error) {
 			out.Idle(false)
 		}
 	}
-	t.ended = last.end && last.in.stdin
+	t.ended = last.end && last.in.pipe
 	return exec.More, nil
 }
 
@@ -370,6 +369,9 @@ func (f *follower) look(t *tail) bool {
 
 // open begins a generation.
 func (f *follower) open(t *tail) bool {
+	if info, err := f.t.Env.FS.Stat(t.name); err != nil || isPipe(info) { // to open a pipe may block
+		return false
+	}
 	file, err := f.t.Env.FS.Open(t.name)
 	if err != nil {
 		return false

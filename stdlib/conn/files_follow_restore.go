@@ -124,7 +124,7 @@ func (t *followTask) resume(f *follower) error {
 		f.number = max(f.number, g.number+1)
 		x := &followed{name: g.name, high: g.high, since: t.Env.Clock()}
 		t.feeds = append(t.feeds, x)
-		if g.name == "stdin" {
+		if slices.ContainsFunc(t.files, func(in *input) bool { return in.pipe && in.name == g.name }) {
 			continue // it goes on where it is
 		}
 		tl := &tail{name: g.name}

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"sync"
 
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
@@ -14,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Opening inputs: compression, and standard input, of which the start may have been looked at.
+// Opening inputs: compression, and the look at their start.
 
 // The first bytes of compressed files.
 var (
@@ -47,28 +45,26 @@ func detect(option string, head []byte) (string, error) {
 	return "", nil
 }
 
-// stream opens the file for reading from its start, without compression. The count of raw bytes goes to read.
-// Close ends it; standard input stays open. With peek, nothing is taken away from standard input. Opening may block.
-func (in *input) stream(option string, env *exec.Env, peek bool, read func(n int)) (io.ReadCloser, error) {
-	var raw io.Reader
-	var closers []func() error
+// raw opens the file for reading from its start, as its bytes are; with peek, nothing is taken away from a pipe. A pipe is
+// opened by the first read, which may block until Close.
+func (in *input) raw(env *exec.Env, peek bool) (io.ReadCloser, error) {
 	switch {
-	case in.stdin && peek:
-		raw = stdin(env).peek()
-	case in.stdin:
-		raw = stdin(env)
-	default:
-		f, err := env.FS.Open(in.name)
-		if err != nil {
-			return nil, openError(in.name, env.FS, err)
-		}
-		raw = f
-		closers = append(closers, f.Close)
+	case in.pipe && peek:
+		return io.NopCloser(in.entry(env).Look(in.opener(env))), nil
+	case in.pipe:
+		return &taking{in: in, env: env}, nil
 	}
+	return in.opener(env)()
+}
+
+// unpack reads raw without compression. The count of raw bytes goes to read. It may block; Close closes raw, too, and so
+// does an error.
+func (in *input) unpack(from io.ReadCloser, option string, read func(n int)) (io.ReadCloser, error) {
+	var raw io.Reader = from
 	if read != nil {
 		raw = &counter{r: raw, f: read}
 	}
-	out := &stream{name: in.name, close: closers}
+	out := &stream{name: in.name, close: []func() error{from.Close}}
 	var head []byte
 	for len(head) == 0 || compressedSoFar(head) { // as little as tells: a pipe may be slow
 		b := make([]byte, 1)
@@ -79,7 +75,7 @@ func (in *input) stream(option string, env *exec.Env, peek bool, read func(n int
 		}
 		if err != nil {
 			out.Close()
-			return nil, fmt.Errorf("cannot read %s: %w", in.name, cause(err))
+			return nil, readError(in.name, err)
 		}
 	}
 	raw = io.MultiReader(bytes.NewReader(head), raw)
@@ -121,7 +117,7 @@ func (s *stream) Read(b []byte) (int, error) {
 		if s.pack != "" {
 			return n, fmt.Errorf("%s: the %s data is damaged or cut off: %w", s.name, s.pack, err)
 		}
-		return n, fmt.Errorf("cannot read %s: %w", s.name, cause(err))
+		return n, readError(s.name, err)
 	}
 	return n, err
 }
@@ -145,79 +141,8 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// replay is a standard input of which the start has been looked at: Info may have to infer a schema from it before
-// the run reads it. It takes the place of Env.Stdin.
-type replay struct {
-	mu   sync.Mutex
-	from io.Reader
-	seen []byte // looked at and not yet read
-	err  error
-}
-
-// stdinMu guards the exchange of Env.Stdin.
-var stdinMu sync.Mutex
-
-func stdin(env *exec.Env) *replay {
-	stdinMu.Lock()
-	defer stdinMu.Unlock()
-	r, ok := env.Stdin.(*replay)
-	if !ok {
-		from := env.Stdin
-		if from == nil {
-			from = os.Stdin
-		}
-		r = &replay{from: from}
-		env.Stdin = r
-	}
-	return r
-}
-
-func (r *replay) Read(b []byte) (int, error) {
-	r.mu.Lock()
-	if len(r.seen) > 0 {
-		defer r.mu.Unlock()
-		n := copy(b, r.seen)
-		r.seen = r.seen[n:]
-		return n, nil
-	}
-	err := r.err
-	r.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
-	return r.from.Read(b)
-}
-
-// peek returns a reader that starts with what is not read yet and takes nothing away from it.
-func (r *replay) peek() io.Reader { return &peeker{r: r} }
-
-type peeker struct {
-	r  *replay
-	at int
-}
-
-func (p *peeker) Read(b []byte) (int, error) {
-	p.r.mu.Lock()
-	defer p.r.mu.Unlock()
-	if p.at == len(p.r.seen) {
-		if p.r.err != nil {
-			return 0, p.r.err
-		}
-		more := make([]byte, 64<<10)
-		n, err := p.r.from.Read(more)
-		p.r.seen = append(p.r.seen, more[:n]...)
-		p.r.err = err
-		if n == 0 {
-			return 0, err
-		}
-	}
-	n := copy(b, p.r.seen[p.at:])
-	p.at += n
-	return n, nil
-}
-
 // firstText hands the start of the first file of a call that is not empty to enough, more of it each time, until enough
-// says so or the file ends (final). A byte order mark is taken off. Nothing is taken away from standard input.
+// says so or the file ends (final). A byte order mark is taken off. Nothing is taken away from pipes.
 func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name string, text []byte, final bool) (bool, error)) error {
 	ins, err := listFiles(a, env, exts)
 	if err != nil {
@@ -234,7 +159,11 @@ func firstText(a *types.ConnArgs, env *exec.Env, exts []string, enough func(name
 
 // start does for one file what firstText says. An empty one that may be passed over is not handed on.
 func (in *input) start(compression string, env *exec.Env, pass bool, enough func(name string, text []byte, final bool) (bool, error)) (empty bool, err error) {
-	r, err := in.stream(compression, env, true, nil)
+	raw, err := in.raw(env, true)
+	if err != nil {
+		return false, err
+	}
+	r, err := in.unpack(raw, compression, nil)
 	if err != nil {
 		return false, err
 	}
@@ -250,7 +179,7 @@ func (in *input) start(compression string, env *exec.Env, pass bool, enough func
 		if err != nil && err != io.EOF {
 			return false, err
 		}
-		if len(text) < cap(text) && err == nil && !in.stdin {
+		if len(text) < cap(text) && err == nil && !in.pipe {
 			continue
 		}
 		if err == io.EOF && len(text) == 0 && pass {

@@ -22,10 +22,10 @@ const stdio = "-"
 func fileParams(more ...types.ConnParam) []types.ConnParam {
 	return append([]types.ConnParam{
 		{Name: "path", Type: types.ListOf(types.T(types.String)), Required: true, Place: true,
-			Text: "a file, a folder, a pattern such as `logs/*.csv` or `logs/**/*.csv`, a list of these, or `-` for standard input or output"},
+			Text: "a file, a folder, a pattern such as `logs/*.csv` or `logs/**/*.csv`, a list of these, or `-` for standard input or output; a named pipe or `/dev/fd/3` (`<(…)` of a shell) gives each row once"},
 		{Name: "compression", Type: types.T(types.String), Default: "auto",
 			Text: "`gzip`, `zstd`, `none` or `auto`: inputs by their first bytes, outputs by the ending `.gz` or `.zst`"},
-		{Name: "follow", Type: types.T(types.Bool), Default: false, Text: "input: go on reading as the files grow and are rotated"},
+		{Name: "follow", Type: types.T(types.Bool), Default: false, Text: "input: go on reading as the files grow and are rotated; a pipe is read until its writers are gone, with it or without"},
 		{Name: "append", Type: types.T(types.Bool), Default: false, Text: "output: keep what the file holds and write behind it"},
 		{Name: "partition_by", Type: types.Type{}, Row: true,
 			Text: "output: write a folder with a file for each value, `DIR/day=2026-01-31/part-0.csv`; a list of columns or a record of expressions"},
@@ -66,6 +66,7 @@ type input struct {
 	pack   string // compression: "", "gzip", "zstd"
 	stdin  bool
 	pipe   bool   // what was read cannot be read again: standard input, a named pipe, a device
+	key    any    // of a pipe
 	head   uint64 // sum of its first bytes, of a regular file
 	id     fileID // of a file that is followed
 
@@ -96,20 +97,22 @@ func listFiles(a *types.ConnArgs, env *exec.Env, exts []string) ([]*input, error
 	for i, n := range names {
 		in := &input{name: n, number: i, size: -1}
 		ins[i] = in
-		if n == stdio {
-			in.name, in.stdin, in.pipe = "stdin", true, true
+		if standardInput(n, env.FS) {
+			in.name, in.stdin, in.pipe, in.key = "stdin", true, true, stdio
 			continue
 		}
 		info, err := env.FS.Stat(n)
 		if err != nil {
 			return nil, openError(n, env.FS, err)
 		}
-		in.pipe = !info.Mode().IsRegular()
+		if in.pipe = isPipe(info); in.pipe {
+			in.key = pipeKey(n, info)
+		}
 		if !in.pipe && info.Size() > 0 { // files of /proc say 0
 			in.size = info.Size()
 		}
 	}
-	return ins, nil
+	return dropTwins(ins), nil
 }
 
 // noFiles says that a pattern or a folder leads to no file. They may come until the run starts.
@@ -162,8 +165,12 @@ func walk(dir string, fsys exec.FS, f func(name string)) error {
 			if err := walk(name, fsys, f); err != nil {
 				return err
 			}
-		case e.Type()&^fs.ModeSymlink == 0:
+		case e.Type() == 0:
 			f(name)
+		case e.Type() == fs.ModeSymlink:
+			if info, err := fsys.Stat(name); err != nil || !isPipe(info) {
+				f(name)
+			}
 		}
 	}
 	return nil
@@ -246,7 +253,7 @@ func matchDeep(pattern, name []string) bool {
 // openError says in words why a file cannot be opened, and what else there is.
 func openError(name string, fsys exec.FS, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot open %s: %w", name, cause(err))
+		return &openFailure{fmt.Sprintf("cannot open %s: %v", name, cause(err)), err}
 	}
 	dir, base := filepath.Dir(name), filepath.Base(name)
 	entries, dirErr := fsys.ReadDir(dir)
@@ -271,6 +278,14 @@ type openFailure struct {
 
 func (e *openFailure) Error() string { return e.text }
 func (e *openFailure) Unwrap() error { return e.err }
+
+// readError says that a file cannot be read, or why it could not be opened when it was read first.
+func readError(name string, err error) error {
+	if open, ok := errors.AsType[*openFailure](err); ok {
+		return open
+	}
+	return fmt.Errorf("cannot read %s: %w", name, cause(err))
+}
 
 // cause takes the operation and the path off an error of a file.
 func cause(err error) error {
@@ -319,18 +334,4 @@ func distance(a, b string, limit int) int {
 		before, prev, cur = prev, cur, before
 	}
 	return min(prev[len(b)], limit)
-}
-
-// rewinds reports whether all that a call names can be read again from where a checkpoint stood: no standard input, named
-// pipe or device.
-func rewinds(a *types.ConnArgs, env *exec.Env) bool {
-	for _, p := range optStrings(a, "path") {
-		if p == stdio {
-			return false
-		}
-		if info, err := env.FS.Stat(p); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return false
-		}
-	}
-	return true
 }

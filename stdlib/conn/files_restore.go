@@ -259,7 +259,7 @@ func changed(name, how string) error {
 // be there any more.
 func (s *scan) again(in *input, seen []fingerprint) error {
 	if in.stdin {
-		in.pipe = true
+		in.pipe, in.key = true, stdio
 		return nil
 	}
 	whole := true
@@ -273,7 +273,9 @@ func (s *scan) again(in *input, seen []fingerprint) error {
 		}
 		return openError(in.name, s.Env.FS, err)
 	}
-	in.pipe = !info.Mode().IsRegular()
+	if in.pipe = isPipe(info); in.pipe {
+		in.key = pipeKey(in.name, info)
+	}
 	switch {
 	case in.size < 0:
 		return nil

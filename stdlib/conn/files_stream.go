@@ -35,6 +35,7 @@ type queue struct {
 	free   [][]byte
 	bytes  int
 	closed bool
+	from   io.Closer // what is read into it
 	wake   func()
 }
 
@@ -107,16 +108,33 @@ func (q *queue) recycle(events []event) {
 	}
 }
 
+// reads notes what is read into the queue: it is closed with it, for a read may wait for ever.
+func (q *queue) reads(from io.Closer) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.from = from; q.closed {
+		from.Close()
+	}
+}
+
 func (q *queue) close() {
 	q.mu.Lock()
-	q.closed = true
-	q.mu.Unlock()
+	defer q.mu.Unlock()
+	if q.closed = true; q.from != nil {
+		q.from.Close()
+	}
 	q.room.Broadcast()
 }
 
 // pump reads a file from its start into the queue, in a goroutine of its own: even opening a pipe may block.
 func (s *scan) pump(in *input, q *queue) {
-	src, err := in.stream(s.pack, s.Env, false, func(n int) {
+	raw, err := in.raw(s.Env, false)
+	if err != nil {
+		q.put(event{in: in, err: err})
+		return
+	}
+	q.reads(raw)
+	src, err := in.unpack(raw, s.pack, func(n int) {
 		if s.Env.Stats != nil {
 			s.Env.Stats.BytesIn.Add(int64(n))
 		}
@@ -137,6 +155,7 @@ func (s *scan) pump(in *input, q *queue) {
 			if err != io.EOF {
 				e.err = err
 			}
+			src.Close() // whoever hears of the end of a pipe may write into it anew
 			q.put(e)
 			return
 		}

@@ -32,7 +32,7 @@ var _ = define(spec.Conn{
 	},
 	ConnSig:  types.ConnSig{Name: "jsonl", Source: true, Sink: true, Params: fileParams()},
 	Info:     jsonInfo,
-	Rewinds:  rewinds,
+	Pipes:    pipes,
 	Splits:   severalFiles,
 	Takes:    takes(jsonExts),
 	File:     partFile(".jsonl"),

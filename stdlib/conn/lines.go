@@ -33,7 +33,7 @@ var _ = define(spec.Conn{
 		}
 		return info, nil
 	},
-	Rewinds:  rewinds,
+	Pipes:    pipes,
 	Splits:   severalFiles,
 	Takes:    takes(nil),
 	File:     partFile(".txt"),

@@ -80,6 +80,7 @@ func (w *world) Names(kind string) []string {
 func (w *world) Source(*types.ConnArgs, *types.Schema) (types.SourceInfo, error) {
 	return types.SourceInfo{Schema: w.schema, Bounded: true}, nil
 }
+func (w *world) Pipes(*types.ConnArgs) []types.Pipe     { return nil }
 func (w *world) Updating(*types.ConnArgs) bool          { return false }
 func (w *world) ReadScript(string) (string, error)      { return "", errors.New("no files here") }
 func (w *world) Getenv(string) (value string, set bool) { return "", false }

@@ -136,9 +136,9 @@ type Conn struct {
 	// Info describes an input before it runs. declared is the script's schema, nil if it must be inferred or comes with
 	// the connector. Sources only.
 	Info func(a *types.ConnArgs, declared *types.Schema, env *exec.Env) (types.SourceInfo, error)
-	// Rewinds reports whether a source called so can be read again from where a checkpoint stood; nil: it can. A job with
-	// one that cannot takes no checkpoints unless told to: after a restart it misses what was read since.
-	Rewinds func(a *types.ConnArgs, env *exec.Env) bool
+	// Pipes returns what a source called so reads that cannot be read again from where a checkpoint stood; nil: none. A job
+	// with such a source takes no checkpoints unless told to: after a restart it misses what was read since.
+	Pipes func(a *types.ConnArgs, env *exec.Env) []types.Pipe
 	// Splits reports whether a source called so may have several splits, each with an event time of its own; nil: it has one.
 	Splits func(a *types.ConnArgs, env *exec.Env) bool
 	// Takes reports whether a source called so reads what lies at a path; nil: it reads nothing that has one.

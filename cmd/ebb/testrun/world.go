@@ -86,7 +86,7 @@ func (w *world) catalog() *stdlib.Catalog {
 			}
 			return g.Open(s)
 		}
-		k.Rewinds, k.Reached, k.Encoder = nil, nil, nil
+		k.Reached, k.Encoder = nil, nil
 		k.Sink = func(x *spec.Write) (exec.Sink, error) {
 			if w.sinks[x.Args.Pos] {
 				return w.sink(sinkName(x.Args.Pos), x), nil
