@@ -146,7 +146,7 @@ func compileSaved(m *checkpoint.Manifest, spread bool, read func(checkpoint.Ref)
 	}
 	o := s.options(m.Width)
 	o.Spread = spread
-	c, diags, err := Compile(s.Name, s.Text, lib, env, o)
+	c, diags, err := Compile(s.Name, s.Text, lib, env.ReadOnly(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -181,6 +181,11 @@ func (f *Folder) prepare(from, to *checkpoint.Manifest, lib *stdlib.Catalog, scr
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	for _, s := range c.Script.Sources {
+		if p := (&planner.World{Catalog: lib, Env: env}).Pipes(s.Conn); len(p) > 0 {
+			return nil, nil, nil, fmt.Errorf("source %s reads %s: what it gave is gone, so nothing can be done again", s.Name, p[0].Name)
+		}
+	}
 	r := &rerun{c: c, states: map[string]*State{}}
 	err = c.Redirect(lib, func(path string) string {
 		dir := filepath.Join(scratch, strconv.Itoa(len(r.to)))
