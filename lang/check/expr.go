@@ -32,6 +32,7 @@ type scope struct {
 	aggBase int
 	keys    types.Schema
 	perRow  bool
+	noRows  bool // there may be no row at all: a call gives null then, unless it counts
 }
 
 // fn is a user function. It is inlined where it is called.

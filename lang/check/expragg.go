@@ -59,7 +59,7 @@ func (t *typer) aggregate(n ast.Node, sig *types.AggSig, nodes []ast.Node) *type
 		return t.fail(n, "T222", fmt.Sprintf("`%s`: %s", sig.Name, err), "")
 	}
 	k := t.addCall(types.AggCall{Sig: sig, Args: args, Result: result, Name: callText(sig.Name, args)})
-	return &types.Expr{Op: types.OpCol, Type: result, Col: t.sc.aggBase + k, Name: (*t.sc.aggs)[k].Name}
+	return &types.Expr{Op: types.OpCol, Type: result.OrNull(t.sc.noRows && !sig.Counts), Col: t.sc.aggBase + k, Name: (*t.sc.aggs)[k].Name}
 }
 
 // aggArg types one argument of an aggregate.

@@ -296,6 +296,7 @@ func (u *stageUse) aggregates() {
 	}
 	sc := u.c.scope(&u.in.rows)
 	sc.aggs, sc.keys, sc.aggBase = &a.Aggs, u.c.hide(keys), len(keys.Fields)
+	sc.noRows = len(keys.Fields) == 0
 	for _, it := range u.stage.Items {
 		name := ""
 		if f := callee(it.Expr); it.Name == nil && u.c.env.Agg(f) != nil {

@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,11 +171,16 @@ func (e *Expr) NestsLists() bool {
 	return e.Op == OpList && (e.Type.Elem.Kind == List || e.Type.Elem.Kind == Record)
 }
 
-// Infallible reports whether e gives a value for every row.
+// Infallible reports whether e, folded, gives a value for every row.
 func (e *Expr) Infallible() bool {
 	return !e.Any(func(x *Expr) bool {
-		return x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare) || x.NestsLists()
+		return x.Op == OpIsland || x.Fails() || x.Op == OpCall && (x.Sig == nil || x.Sig.Rare || x.Sig.Fails != nil && x.onConstants()) || x.NestsLists()
 	})
+}
+
+// onConstants reports whether all operands are constants: folding left the call since it fails.
+func (e *Expr) onConstants() bool {
+	return !slices.ContainsFunc(e.Args, func(a *Expr) bool { return a.Op != OpConst })
 }
 
 var infix = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "**": true, "==": true, "!=": true, "<": true, "<=": true,

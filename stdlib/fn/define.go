@@ -3,6 +3,8 @@
 package fn
 
 import (
+	"slices"
+
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
@@ -15,9 +17,11 @@ func define(f spec.Func) bool {
 	return true
 }
 
-// parses says of a signature that its text may not be what it is taken for.
+// parses says of a signature that its text may not be what it is taken for; a constant one shows what it is at once.
 func parses(s types.Sig) types.Sig {
-	s.Fails = func(args []*types.Expr) bool { return args[0].Op != types.OpConst }
+	s.Fails = func(args []*types.Expr) bool {
+		return slices.ContainsFunc(args, func(a *types.Expr) bool { return a.Op != types.OpConst })
+	}
 	return s
 }
 

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"math"
 	"unicode/utf8"
 
 	"github.com/ebb-lang/ebb/stdlib/spec"
@@ -12,14 +13,15 @@ var _ = define(spec.Func{
 			"`s[a:b]` counts bytes.",
 		Examples: []spec.Example{{Code: `substr("añbc", 1, 2)`, Want: `"ñb"`}, {Code: `substr("abc", -2)`, Want: `"bc"`}}},
 	Overloads: []spec.Overload{
-		{Sig: sig(stringT, stringT, intT), Kernel: map2(func(s string, from int64) string { return substr(s, from, int64(len(s))) })},
+		{Sig: sig(stringT, stringT, intT), Kernel: map2(func(s string, from int64) string { return substr(s, from, math.MaxInt64) })},
 		{Sig: sig(stringT, stringT, intT, intT), Kernel: map3(substr)},
 	},
 })
 
 func substr(s string, from, n int64) string {
 	if from < 0 {
-		from = max(from+int64(utf8.RuneCountInString(s)), 0)
+		from += int64(utf8.RuneCountInString(s))
+		n = max(n, 0) + min(from, 0) // what would lie before the text
 	}
 	s = skipRunes(s, from)
 	return s[:len(s)-len(skipRunes(s, n))]

@@ -48,28 +48,12 @@ func aggregateOutput(ins []types.Stream, a *types.StageArgs) (types.Stream, erro
 		out.Windowed = out.Time && !out.Updating
 	}
 	for _, it := range a.Post {
-		t := it.Expr.Type
-		if w == nil && len(a.By) == 0 && !countsOnly(it.Expr, a) {
-			t = t.Null() // of no rows at all
-		}
-		out.Schema.Fields = append(out.Schema.Fields, types.Field{Name: it.Name, Type: t})
+		out.Schema.Fields = append(out.Schema.Fields, types.Field{Name: it.Name, Type: it.Expr.Type})
 	}
 	if name := out.Schema.Duplicate(); name != "" {
 		return out, &types.StageError{Code: "N105", Message: fmt.Sprintf("two columns are named `%s`", name), Help: "give one of them another name: `other = …`"}
 	}
 	return out, aggregateMisuse(in, out, a)
-}
-
-// countsOnly reports whether an item reads no call that is null over nothing.
-func countsOnly(e *types.Expr, a *types.StageArgs) bool {
-	ok := true
-	e.Walk(func(x *types.Expr) bool {
-		if x.Op == types.OpCol && x.Col < len(a.Aggs) {
-			ok = ok && a.Aggs[x.Col].Sig.Counts
-		}
-		return ok
-	})
-	return ok
 }
 
 func aggregateMisuse(in, out types.Stream, a *types.StageArgs) error {
