@@ -1,7 +1,7 @@
 # Everyday targets. `make test` is what the README names; CI runs it and the checks of `lint`.
 GO ?= go
 
-.PHONY: help build test race lint fuzz bench bench-checkpoint compare gen sim mutants soak install clean
+.PHONY: help build test race lint fuzz bench bench-checkpoint compare compare-random gen sim mutants soak install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ bench-checkpoint: ## what checkpoints cost: time to durable, speed lost, pauses,
 
 compare: ## the Nexmark queries of examples/ against DuckDB (installed from PyPI into .bench/)
 	./docs/compare.sh
+
+compare-random: ## random pipelines against DuckDB; FLAGS="--seed 1 --cases 5000 --keep-going"
+	./docs/compare.sh random $(FLAGS)
 
 gen: ## regenerate docs/reference.md, docs/repl.md, docs/lint.md, the grammar of editors and the goldens that are made from the code
 	$(GO) run ./cmd/ebb doc --markdown > docs/reference.md
