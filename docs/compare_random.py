@@ -27,6 +27,7 @@ DUCK = {"int": "BIGINT", "float": "DOUBLE", "bool": "BOOLEAN", "string": "VARCHA
 NAMES = ["x", "y", "z", "by", "key", "count", "a b", "größe", "rows", "last", "not", "1st", "n-1"]
 RESERVED = {"not"}
 KEYS = ("int", "string", "bool", "time", "window", "float")
+LISTS = ("[int]", "[string]")
 
 
 def quoted(name):
@@ -42,6 +43,7 @@ class Data:
         self.kind = r.choice(["csv", "jsonl"])
         self.lag = r.choice([0, 1, 5, 20])
         self.timed = r.random() < 0.8
+        self.end = r.choice(["\n", "\n", "\r\n"])
         self.files = []
         clock = r.choice([0, 1_700_000_000, -50, 1_774_745_990]) * 10**6
         n = 0
@@ -82,9 +84,10 @@ class Data:
 
     def text(self, rows):
         if self.kind == "jsonl":
-            return "".join(json.dumps(x, ensure_ascii=x["id"] % 2 == 0) + "\n" for x in rows)
+            some = lambda x: {c: v for c, v in (reversed(x.items()) if x["id"] % 3 else x.items()) if v is not None or x["id"] % 5}
+            return "".join(json.dumps(some(x), ensure_ascii=x["id"] % 2 == 0) + self.end for x in rows)
         field = lambda v: "" if v is None else '"' + v.replace('"', '""') + '"' if isinstance(v, str) else field(json.dumps(v)) if isinstance(v, list) else str(v)
-        return "".join(",".join(r) + "\n" for r in [list(BASE)] + [[field(v) for v in x.values()] for x in rows])
+        return "".join(",".join(r) + self.end for r in [list(BASE)] + [[field(v) for v in x.values()] for x in rows])
 
     def source(self):
         schema = ", ".join(f"{c}: {t.replace('int]', 'int?]')}" + "?" * (c not in ("id", "at")) for c, t in BASE.items())
@@ -144,7 +147,8 @@ class Pipe:
         return out
 
     def expr(self, r, kind, depth=None, inside=False):
-        return expr(r, self.refs(), kind, r.choice([0, 1, 1, 2, 3]) if depth is None else depth, inside)
+        refs = {(e, s): t for (e, s), t in self.refs().items() if not (inside and s.strip('"') in self.rough)}
+        return expr(r, refs, kind, r.choice([0, 1, 1, 2, 3]) if depth is None else depth, inside)
 
     def fresh(self, r):
         return r.choice([n for n in NAMES if n not in self.cols])
@@ -220,8 +224,16 @@ def cast(r, p):
     x, y = p.expr(r, "string", r.choice([0, 0, 1]))
     kind, good = r.choice([("int", "regexp_full_match({}, '[+-]?[0-9]+')"), ("float", "regexp_full_match({}, '[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)')"), ("bool", "({}) IN ('true', 'false')")])
     typed = f"CASE WHEN {good.format(y)} THEN TRY_CAST({y} AS {DUCK[kind]}) END"
+    ebb = f"{kind}({x})"
+    if r.random() < 0.5:
+        (a, v), (b, w), (c, z) = p.expr(r, "float", 1), p.expr(r, "int", 1), p.expr(r, "int", 1)
+        kind, ebb, y, typed = r.choice([
+            ("int", f"int({a})", v, f"CASE WHEN isfinite({v}) AND {v} >= -9223372036854775808 AND {v} < 9223372036854775808 THEN trunc({v})::BIGINT END"),
+            ("int", f"({b}) % ({c})", f"CASE WHEN {w} IS NOT NULL AND {z} IS NOT NULL THEN 1 END", f"CASE WHEN {z} <> 0 THEN wrap({w}::HUGEINT % {z}) END"),
+            ("int", f"div({b}, {c})", f"CASE WHEN {w} IS NOT NULL AND {z} IS NOT NULL THEN 1 END", f"CASE WHEN {z} <> 0 THEN wrap({w}::HUGEINT // {z}) END"),
+        ])
     p.cols[name] = kind
-    p.add(f"derive {e} = {kind}({x}) on_error drop", f"SELECT * FROM (SELECT *, {typed} AS {s}, {y} AS _text FROM _) WHERE {s} IS NOT NULL OR _text IS NULL".replace("SELECT * FROM (", "SELECT * EXCLUDE (_text) FROM (", 1))
+    p.add(f"derive {e} = {ebb} on_error drop", f"SELECT * FROM (SELECT *, {typed} AS {s}, {y} AS _text FROM _) WHERE {s} IS NOT NULL OR _text IS NULL".replace("SELECT * FROM (", "SELECT * EXCLUDE (_text) FROM (", 1))
 
 
 def unnest(r, p):
@@ -233,6 +245,25 @@ def unnest(r, p):
     p.cols[name] = kind
     s = quoted(n)[1]
     p.add(f"unnest {quoted(n)[0]} as {quoted(name)[0]}", f"SELECT * EXCLUDE (_i) REPLACE (_p * 8 + _i AS _p) FROM (SELECT *, unnest({s}) AS {quoted(name)[1]}, generate_subscripts({s}, 1) AS _i FROM _)")
+
+
+def check(r, p):
+    ebb, sql = p.expr(r, "bool", r.randint(1, 3))
+    p.add(f"assert ({ebb}) ?? false on_error drop", f"SELECT * FROM _ WHERE {sql}")
+
+
+def split(r, p):
+    """Two branches: one of them goes on, or both do."""
+    ebb, sql = p.expr(r, "bool", r.randint(1, 3))
+    n = len(p.case.streams)
+    p.case.streams.append(f"{p.ebb}\n    |> split {{\n        when {ebb} => yes{n}\n        else => no{n}\n    }}")
+    p.ebb, keep = r.choice([(f"yes{n}", sql), (f"no{n}", f"NOT coalesce({sql}, false)"), (f"yes{n} |> union no{n}", "true")])
+    if keep == "true":
+        p.ordered = False
+    else:
+        other = p.ebb.replace("yes", "?").replace("no", "yes").replace("?", "no")
+        p.case.streams.append(f"{other} |> into blackhole()")
+    p.sql = p.case.cte(f"SELECT * FROM {p.sql} WHERE {keep}")
 
 
 def side(r, p):
@@ -266,15 +297,15 @@ AGGREGATES = [
     ("int", "sum({0})", "wrap(sum({0}))", "int"),
     ("int", "sum_if({0}, {1})", "wrap(sum({0}) FILTER ({1}))", "int bool"),
     ("int", "distinct({0})", "count(DISTINCT {0})", "any"),
-    ("int", "distinct({1} ? {0} : nil)", "count(DISTINCT {0}) FILTER ({1})", "int bool"),
+    ("int", "distinct(({1}) ? ({0}) : nil)", "count(DISTINCT {0}) FILTER ({1})", "int bool"),
     ("rough", "sum({0})", "sum({0})", "float"),
     ("rough", "avg({0})", "avg({0}::DOUBLE)", "float"),
     ("rough", "avg({0})", "sum({0}) / count({0})::DOUBLE", "int"),
     ("rough", "sum({0}) / count()", "wrap(sum({0})) / count(*)", "int"),
     ("rough", "variance({0})", "var_samp({0}::DOUBLE)", "small"),
     ("rough", "stddev({0})", "stddev_samp({0}::DOUBLE)", "small"),
-    ("float", "median({0})", "quantile_cont({0}::DOUBLE, 0.5)", "number"),
-    ("float", "quantile({0}, 0.9)", "quantile_cont({0}::DOUBLE, 0.9)", "number"),
+    ("rough", "median({0})", "quantile_cont({0}::DOUBLE, 0.5)", "number"),
+    ("rough", "quantile({0}, 0.9)", "quantile_cont({0}::DOUBLE, 0.9)", "number"),
     ("same", "min({0})", "min({0})", "plain"),
     ("same", "max({0})", "max({0})", "plain"),
     ("same", "first({0})", "list({0} ORDER BY {o}) FILTER ({0} IS NOT NULL)[1]", "plain"),
@@ -294,7 +325,7 @@ def aggregated(r, p, name):
     args = []
     for k in kinds.split():
         k = {"any": r.choice(["int", "string", "float", "time", "bool"]), "plain": r.choice(["int", "string", "float", "time"]), "number": r.choice(["int", "float"]), "small": "float"}.get(k, k)
-        args.append(p.expr(r, k, r.choice([0, 0, 1]), inside=True))
+        args.append(p.expr(r, k, 0 if kind == "rough" else r.choice([0, 0, 1]), inside=True))
         if kind == "same":
             kind = k
     p.cols[name] = "float" if kind == "rough" else kind
@@ -307,7 +338,7 @@ def aggregate(r, p):
     keys = []
     used = set()
     for _ in range(r.randint(0, 2)):
-        names = [c for c, t in p.cols.items() if t in KEYS and c not in p.rough and c not in used]
+        names = [c for c, t in p.cols.items() if t in KEYS + LISTS and c not in p.rough and c not in used]
         if names and r.random() < 0.7:
             n = r.choice(names)
             keys.append((n, p.cols[n], quoted(n)[0], quoted(n)[1]))
@@ -318,7 +349,7 @@ def aggregate(r, p):
             keys.append((n, t, f"{quoted(n)[0]} = {x}", y))
         used.add(n)
     before = dict(p.cols)
-    window = windows(r) if p.timed and not p.changes and "window" not in used and r.random() < 0.7 else None
+    window = windows(r, p.changes) if p.timed and "window" not in used and r.random() < 0.7 else None
     names = r.sample([n for n in NAMES if n not in used], r.randint(1, 4))
     aggs, cols = [], {n: t for n, t, _, _ in keys}
     if window:
@@ -341,7 +372,8 @@ def aggregate(r, p):
         text, rows = window
         p.fine = text.startswith("session") and "window" in before.values()
         p.sql = p.case.cte(rows(p.sql, ", ".join(by)))
-        clauses = [f"window {text}"] + r.choice([[], ["emit final"], ["late drop"]])
+        clauses = [f"window {text}"] + r.choice([[], [], ["emit final"], ["late drop"], ["emit changes"], ["emit changes every 1h"], ["late allow 5s"]])
+        p.changes = " ".join(clauses[1:]).startswith(("emit changes", "late allow"))
         groups = ", ".join(by + ["_s", "_e"])
         bounds = "struct_pack(start := make_timestamp_ns(_s), \"end\" := make_timestamp_ns(_e)) AS \"window\", "
         end = "_e" if text.startswith("session") else "_e - 1"
@@ -354,11 +386,11 @@ def aggregate(r, p):
     p.ordered = False
 
 
-def windows(r):
-    """A window: its text, and the query that gives each row its windows _s to _e, for rows of a query with keys."""
+def windows(r, plain):
+    """A window, no session if it is to be plain: its text, and the query that gives each row its windows _s to _e, for rows of a query with keys."""
     size = r.choice(["1s", "5s", "7s", "1m", "250ms", "1h"])
     n = span(size)
-    kind = r.choice(["tumbling", "hopping", "cumulate", "session"])
+    kind = r.choice(["tumbling", "hopping", "cumulate"] + ["session"] * (not plain))
     offset = r.choice([0, 0, 700]) * 10**6
     shift = f", offset: {offset // 10**6}ms" if offset else ""
     floor = lambda t, n: f"(({t}) - ((({t}) % {n}) + {n}) % {n})"
@@ -402,7 +434,7 @@ def sort(r, p):
         p.sql = p.case.cte(f"SELECT * FROM {p.sql} ORDER BY {p.sorted} LIMIT {n}")
 
 
-STAGES = [where, where, derive, derive, select, drop, rename, cast, unnest, union, aggregate, aggregate, aggregate]
+STAGES = [where, where, derive, derive, select, drop, rename, cast, cast, check, split, unnest, union, aggregate, aggregate, aggregate]
 PLAIN = [where, derive, select, drop, rename, aggregate]  # of updating streams
 
 
