@@ -6,8 +6,9 @@ GO ?= go
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
+TRIM ?= -trimpath
 build: ## build bin/ebb, stripped
-	$(GO) build -trimpath -ldflags="-s -w" -o bin/ebb ./cmd/ebb
+	$(GO) build $(TRIM) -ldflags="-s -w" -o bin/ebb ./cmd/ebb
 
 install: ## install ebb into Go's bin folder
 	$(GO) install ./cmd/ebb
