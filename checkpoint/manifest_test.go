@@ -11,7 +11,7 @@ import (
 
 func fullManifest() *Manifest {
 	return &Manifest{
-		Engine: "1.2.3", Job: "job", ID: 7, Parent: 6, Branch: 2, Name: "seven", Created: 1e18, Durable: 1e18 + 5, Mode: "unaligned", Reason: "interval", Dir: "/home/x",
+		Engine: "1.2.3", Job: "job", ID: 7, Parent: 6, Branch: 2, Name: "seven", Created: 1e18, Durable: 1e18 + 5, Mode: "unaligned", Reason: "interval", Dir: "/home/x", Folder: ".ebb/job",
 		Script: Ref{Segment: 1 << 20, Offset: 48, Length: 10, Sum: math.MaxUint64, Kind: 3}, Width: 2, Finished: true,
 		Tasks: []Task{{Group: "count", Index: 1, Width: 2, Ended: true, Data: []byte{1, 2}, Nodes: []Node{
 			{ID: "count#1", Kind: "aggregate", Fit: "by key", Schema: []byte("s"), Rows: 5, Bytes: 99, Blocks: []Ref{{Segment: 1 << 20, Offset: 104, Length: 5}, {Segment: 2 << 20, Offset: 8}}}}}},
