@@ -60,6 +60,18 @@ func findCommand(name string) *Command {
 	return nil
 }
 
+// otherCommands are what other tools call our commands.
+var otherCommands = map[string]string{"doc": "help", "man": "help", "exit": "quit", "q": "quit", "bye": "quit", "tables": "streams", "ls": "streams",
+	"describe": "schema"}
+
+// commandOf finds a command by its name, or by that of other tools.
+func commandOf(name string) *Command {
+	if c := findCommand(name); c != nil {
+		return c
+	}
+	return findCommand(otherCommands[name])
+}
+
 // Usage is how a command is called.
 func (c *Command) Usage() string {
 	return strings.TrimSpace("." + c.Name + " " + c.Args)
@@ -81,7 +93,7 @@ func (s *Session) run(line string) error {
 		line = ".help " + topic
 	}
 	name, rest, _ := strings.Cut(strings.TrimPrefix(line, "."), " ")
-	c := findCommand(name)
+	c := commandOf(name)
 	if c == nil {
 		var names []string
 		for _, c := range Commands() {

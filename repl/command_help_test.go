@@ -94,3 +94,14 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// What other tools call our commands is understood, or says how it is written here.
+func TestOtherCommands(t *testing.T) {
+	for word, own := range otherCommands {
+		require.NotNil(t, findCommand(own), word)
+		require.Nil(t, findCommand(word), word)
+	}
+	require.Equal(t, "help", commandOf("doc").Name)
+	require.Equal(t, "quit", commandOf("exit").Name)
+	require.Nil(t, commandOf("nothing"))
+}

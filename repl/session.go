@@ -4,6 +4,7 @@ package repl
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -82,6 +83,11 @@ func (s *Session) Eval(text string) error {
 		return nil
 	case IsCommand(plain):
 		return s.run(plain)
+	case s.script.named(plain) == nil && (findCommand(plain) != nil || otherCommands[plain] != ""):
+		if c := commandOf(plain); c.Name != "help" && c.Name != "quit" {
+			return fmt.Errorf("commands begin with a dot: .%s", c.Name)
+		}
+		return s.run("." + plain)
 	}
 	return s.statements(text)
 }

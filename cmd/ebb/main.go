@@ -155,13 +155,44 @@ func flagError(cmd *cobra.Command, err error) error {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if short := unknown.GetSpecifiedShortnames(); short != "" {
-			return usage("`%s` has no flag -%s", cmd.CommandPath(), unknown.GetSpecifiedName())
+			return usage("`%s` has no flag -%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), otherFlag(cmd, unknown.GetSpecifiedName()))
 		}
-		return usage("`%s` has no flag --%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), didYouMean(unknown.GetSpecifiedName(), names))
+		guess := didYouMean(unknown.GetSpecifiedName(), names)
+		if guess == "" {
+			guess = otherFlag(cmd, unknown.GetSpecifiedName())
+		}
+		return usage("`%s` has no flag --%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), guess)
 	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "int":
 		return usage("--%s takes a whole number, not %q", invalid.GetFlag().Name, invalid.GetValue())
 	}
 	return usage("%w", err)
+}
+
+// otherFlag is the flag that was meant by one of other tools, or that a command is missing for; "" if none is near.
+func otherFlag(cmd *cobra.Command, name string) string {
+	run, _, err := cmd.Root().Find([]string{"run"})
+	if err != nil {
+		return ""
+	}
+	long := map[string]string{"p": "parallelism", "j": "parallelism", "threads": "parallelism", "o": "output", "format": "output", "f": "output",
+		"param": "set", "var": "set"}[name]
+	if long == "" {
+		long = name
+	}
+	at, flag := cmd, cmd.Flags().Lookup(long)
+	if flag == nil && cmd == cmd.Root() {
+		at, flag = run, run.Flags().Lookup(long)
+		if flag == nil && len(long) == 1 {
+			flag = run.Flags().ShorthandLookup(long)
+		}
+	}
+	switch {
+	case flag == nil:
+		return ""
+	case len(name) == 1 && flag.Shorthand == name:
+		return fmt.Sprintf("; did you mean `%s -%s`?", at.CommandPath(), name)
+	}
+	return fmt.Sprintf("; did you mean `%s --%s`?", at.CommandPath(), flag.Name)
 }
 
 func didYouMean(word string, words []string) string {

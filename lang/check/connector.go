@@ -42,6 +42,11 @@ func (c *checker) connector(call *syntax.Call, reads bool, rows *types.Stream) *
 			a.Rows = c.rowParam(item.Expr, p.Name, *rows)
 			ok = ok && a.Rows != nil
 		default:
+			if path := c.unquoted(p, item.Expr); path != "" {
+				c.fault(item.Expr.Span, "N157", "a path is a string", "write `"+name+"(\""+path+"\")`")
+				ok = false
+				continue
+			}
 			t, v, good := c.optionValue(name, p, item.Expr)
 			if ok = ok && good; good {
 				a.Args[p.Name] = v
@@ -102,11 +107,22 @@ func (c *checker) unknownConnector(call *syntax.Call, reads bool) {
 	}
 	guess := didYouMean(name, c.env.Names("conn"))
 	help := ""
-	if guess == "" {
+	if other := otherConnectors[strings.ToLower(name)]; other != "" && c.env.Conn(other) != nil {
+		guess, help = "", "write `"+other+"(…)`"
+	} else if guess == "" {
 		help = "the connectors are " + strings.Join(c.connectors(reads), ", ")
 	}
 	c.fault(call.Name.Span, "N120", fmt.Sprintf("unknown connector `%s`%s", name, guess), help)
 }
+
+// otherConnectors are what other tools call our connectors.
+var otherConnectors = map[string]string{"read_csv": "csv", "read_csv_auto": "csv", "from_csv": "csv", "to_csv": "csv", "write_csv": "csv", "tsv": "csv", "file": "csv",
+	"read_json": "jsonl", "json": "jsonl", "ndjson": "jsonl", "read_ndjson": "jsonl", "json_lines": "jsonl", "to_json": "jsonl", "text": "lines", "read_text": "lines",
+	"log": "lines", "values": "rows", "print": "console", "stdout": "console", "null": "blackhole", "devnull": "blackhole"}
+
+// otherOptions are what other tools call options of our connectors.
+var otherOptions = map[string]string{"delim": "delimiter", "sep": "delimiter", "separator": "delimiter", "file": "path", "filename": "path", "tail": "follow", "watch": "follow",
+	"na": "null", "nullstr": "null", "na_values": "null", "quotechar": "quote", "partition": "partition_by", "codec": "compression"}
 
 // connectors lists those that can be read or written.
 func (c *checker) connectors(reads bool) []string {
@@ -147,13 +163,38 @@ func (c *checker) option(sig *types.ConnSig, i int, call *syntax.Call, given map
 		if len(names) == 0 {
 			help = "`" + sig.Name + "` takes no arguments"
 		}
-		c.fault(item.Name.Span, "N121", fmt.Sprintf("`%s` has no option `%s`%s", sig.Name, item.Name.Name, didYouMean(item.Name.Name, names)), help)
+		guess := didYouMean(item.Name.Name, names)
+		if other := otherOptions[strings.ToLower(item.Name.Name)]; slices.Contains(names, other) {
+			guess = "; did you mean `" + other + "`?"
+		}
+		if item.Name.Name == "schema" || item.Name.Name == "columns" {
+			help = "columns are a clause behind the call: `" + sig.Name + "(…) schema { id: int }`"
+		}
+		c.fault(item.Name.Span, "N121", fmt.Sprintf("`%s` has no option `%s`%s", sig.Name, item.Name.Name, guess), help)
 		return nil
 	case given[item.Name.Name]:
 		c.fault(item.Name.Span, "C342", fmt.Sprintf("`%s` is given twice", item.Name.Name), "")
 		return nil
 	}
 	return &sig.Params[k]
+}
+
+// unquoted is the path that was written without quotes, "" if it is none: names, dots and slashes without a blank, none of
+// them a name of the script.
+func (c *checker) unquoted(p *types.ConnParam, e *syntax.Expr) string {
+	if !p.Place || e == nil || strings.ContainsAny(e.Text, " \t\n\"'`+([?") {
+		return ""
+	}
+	if first := e.Tokens[0]; first.Kind != syntax.KindIdent || c.lookup(c.frame.file, first.Text) != nil {
+		return ""
+	}
+	if e.Text == "stdin" || e.Text == "stdout" {
+		return "-"
+	}
+	if !strings.ContainsAny(e.Text, "./*") {
+		return ""
+	}
+	return e.Text
 }
 
 // optionGuess is the option that an argument without a name was perhaps meant for: the first that is missing.

@@ -115,6 +115,8 @@ func (t *typer) function(n ast.Node, name string, nodes []ast.Node) *types.Expr 
 	}
 	x, err := overload(sigs, name, args)
 	switch {
+	case x == nil && t.sc.aggs == nil && len(args) == 1 && args[0].Type.Kind != types.List && t.c.env.Agg(name) != nil:
+		return t.aggregateHere(n, name)
 	case err != nil:
 		code := "T222"
 		var e *types.StageError

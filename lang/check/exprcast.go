@@ -160,6 +160,9 @@ func constRemedy(want []types.Kind, x *types.Expr) string {
 	if len(want) == 0 {
 		return ""
 	}
+	if s, is := x.Value.(string); is && (want[0] == types.Int || want[0] == types.Float) && s != "" && strings.Trim(s, "0123456789.") == "" {
+		return "numbers are written without quotes: `" + s + "`"
+	}
 	return convertRemedy("…", "…", x.Type, types.T(want[0]))
 }
 

@@ -57,6 +57,8 @@ func (t *typer) unknownName(n *ast.IdentifierNode, name string) *types.Expr {
 		return t.fail(n, "N156", fmt.Sprintf("`%s` is neither aggregated nor a key", name), help)
 	case t.isFunction(name) && len(t.callables(name)) > 0:
 		return t.fail(n, "N159", fmt.Sprintf("`%s` is a function: it is called as `%s(…)`", name, name), "")
+	case t.behindDashes(n):
+		return t.fail(n, "N150", fmt.Sprintf("unknown name `%s`", name), "comments are written `// …` or `/* … */`")
 	case sc.constant:
 		return t.fail(n, "N157", fmt.Sprintf("unknown constant `%s`%s", name, didYouMean(name, t.visibleNames())),
 			"constants are literals, and what `param`, `let` and `env(\"X\")` give")
@@ -83,6 +85,12 @@ func (t *typer) unknownName(n *ast.IdentifierNode, name string) *types.Expr {
 		}
 	}
 	return t.fail(n, "N150", msg, t.columnsHelp())
+}
+
+// behindDashes reports whether a name stands behind the mark of a comment of SQL.
+func (t *typer) behindDashes(n ast.Node) bool {
+	at := t.text.span(n.Location()).Start.Offset - t.text.expr.Start.Offset
+	return strings.HasSuffix(strings.TrimRight(t.text.expr.Text[:at], " \t"), "--")
 }
 
 // callables tells a function from a name that merely could be one.
@@ -170,13 +178,19 @@ func (t *typer) noField(n *ast.MemberNode, name string, of types.Type) *types.Ex
 
 func fill(pattern, value string) string { return strings.ReplaceAll(pattern, "%s", value) }
 
+// aggregateHere reports an aggregate where rows are looked at one by one.
+func (t *typer) aggregateHere(n ast.Node, name string) *types.Expr {
+	return t.failOp(n, "N155", fmt.Sprintf("the aggregate `%s` cannot be called here", name),
+		"aggregates stand in the stage `aggregate`; what comes of them is filtered behind it: `|> aggregate n = count() |> where n > 3`")
+}
+
 // unknownFunction reports a call of what is no function.
 func (t *typer) unknownFunction(n ast.Node, name string, nodes []ast.Node) *types.Expr {
 	if slices.Contains(t.visibleNames(), name) {
 		return t.failOp(n, "N159", fmt.Sprintf("`%s` is no function, but a column or constant", name), "")
 	}
 	if t.c.env.Agg(name) != nil {
-		return t.failOp(n, "N155", fmt.Sprintf("the aggregate `%s` cannot be called here", name), "aggregates stand in the stage `aggregate`")
+		return t.aggregateHere(n, name)
 	}
 	msg := fmt.Sprintf("unknown function `%s`", name)
 	if w := otherFunctions[strings.ToLower(name)]; w != "" {

@@ -203,6 +203,9 @@ func (s *exprScan) noLeft(t *lexer.Token) *fault {
 	if t.Value == "*" {
 		help = "all columns go on by themselves, and `derive` adds to them"
 	}
+	if t.Value == "." {
+		help = "a column is named without a dot in front"
+	}
 	return faultAt(t, P057, help, "%s has no operand to its left", show(t))
 }
 

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -40,11 +41,32 @@ func endList(lex *lexer.PeekingLexer, end string) error {
 	case t.Value == "=" && kindOf(t) == KindAssign:
 		f.code, f.help = P058, "`=` does not compare (that is `==`), and arguments get their names with `:`"
 		f.msg = "unexpected `=`"
+	case kindOf(prev) == KindNumber && durationUnit(t.Value) != "":
+		f.help = "a duration is written `" + prev.Value + durationUnit(t.Value) + "`"
+	case prev != nil && strings.EqualFold(prev.Value, "interval"):
+		f.help = "a duration is written " + OtherWords["interval"]
 	case t.Value == "??":
 		f.code, f.msg = P034, "a type takes one `?`"
 	}
 	return f
 }
+
+// durationUnit is the unit of durations that a word of other languages means, "" if it is none.
+func durationUnit(word string) string {
+	low := strings.ToLower(word)
+	if _, is := durationUnits[low]; is {
+		return low
+	}
+	for unit, words := range durationUnits {
+		if slices.Contains(words, strings.TrimSuffix(low, "s")) {
+			return unit
+		}
+	}
+	return ""
+}
+
+var durationUnits = map[string][]string{"ms": {"millisecond", "msec"}, "s": {"sec", "second"}, "m": {"min", "minute"}, "h": {"hr", "hour"},
+	"d": {"day"}, "w": {"week"}}
 
 // opens is a check that a bracket stands next.
 func opens(lex *lexer.PeekingLexer, open, help string) error {

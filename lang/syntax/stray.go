@@ -70,6 +70,8 @@ func (p *parser) strayInput(at int, of string) {
 		words, takes = []string{"schema"}, "`schema {…}`"
 	}
 	switch {
+	case strings.EqualFold(t.Text, "watermark"):
+		p.errorAt(at, P042, "event time and how far rows may come behind it: `time at lag 5s`", "unknown clause `%s`", t.Text)
 	case t.Text == "lag" || t.Text == "idle":
 		p.errorAt(at, P042, "for example `time at lag 5s idle 1m`", "`%s` belongs to the clause `time`", t.Text)
 	case t.Kind == KindIdent && Suggest(t.Text, words) != "":
@@ -108,6 +110,8 @@ func (p *parser) strayHead(at int, g *gHead, head piece) int {
 		p.errorAt(at, P059, "several streams become one with the stage `union`: `a |> union b`", "a pipeline starts with one stream, unexpected `,`")
 	case t.Text == "{" && g.Input != nil:
 		p.strayInput(at, "a source")
+	case t.Text == "." && g.Input == nil && at+1 < head.to:
+		p.errorAt(at, P059, "a file is read by a connector: `csv(\""+p.tokens[at-1].Text+"."+p.tokens[at+1].Text+"\")`", "unexpected `.` after the head of the pipeline")
 	case t.Kind == KindAssign && g.Input != nil && at > head.from && p.tokens[at-1].Text == ")":
 		name := p.tokens[g.At].Text
 		p.errorAt(g.At, P039, "write `fn "+name+"(…) = …` for a function, `pipe "+name+"(…) = …` for stages", "`%s(…) =` needs a keyword in front", shorten(name))
