@@ -54,7 +54,8 @@ rows([{n: 1}]) |> where n > 0`,
 				Want: `{"id":2,"amount":99}`}}},
 		{Name: "time", Group: "sources", Signature: "time EXPR [lag DUR] [idle DUR]",
 			Text: "The event time of the rows of a source. The watermark is the highest event time less the lag: no row before it is expected, and a window closes when it reaches the end.",
-			Examples: []spec.Example{{Code: `source bids = rows([{price: 3, at: @2026-01-31T09:00:01Z}, {price: 9, at: @2026-01-31T09:00:59Z}]) time at lag 5s
+			Examples: []spec.Example{{Code: `source bids = rows([{price: 3, at: @2026-01-31T09:00:01Z}, {price: 9, at: @2026-01-31T09:00:59Z}])
+    time at lag 5s
 bids |> aggregate best = max(price) window tumbling(1m) |> select best`,
 				Want: `{"best":9}`}}},
 		{Name: "lag", Group: "sources", Signature: "time EXPR lag DUR",
@@ -138,4 +139,10 @@ bids |> aggregate n = count() by k retain 1h`,
 }
 
 // times is a source for the examples of windows.
-const times = "source bids = rows([{at: @2026-01-31T09:00:10Z}, {at: @2026-01-31T09:00:30Z}, {at: @2026-01-31T09:02:00Z}]) time at\n"
+const times = `source bids = rows([
+    {at: @2026-01-31T09:00:10Z},
+    {at: @2026-01-31T09:00:30Z},
+    {at: @2026-01-31T09:02:00Z}
+])
+    time at
+`
