@@ -1,6 +1,8 @@
 package op
 
 import (
+	"cmp"
+	"container/heap"
 	"slices"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -16,9 +18,12 @@ type revisions struct {
 	every   int64
 	allow   int64
 	windows map[int64]*openWindow
-	sum     *state.Table // the groups of a window that are being computed
+	order   []*openWindow // by their ends
+	changed endHeap       // those with dirty keys
+	sum     *state.Table  // the groups of a window that are being computed
 	ids     []uint32
 	found   []uint32
+	fresh   []uint32
 	pairs   [2][]uint32
 }
 
@@ -43,19 +48,36 @@ func (v *revisions) window(s *sliced, end int64) *openWindow {
 	ow := v.windows[end]
 	if ow == nil {
 		ow = &openWindow{end: end, sent: state.NewTable(s.panes.keys, owWords)}
-		v.windows[end] = ow
+		v.open(ow)
 	}
 	return ow
 }
 
+// open adds a window.
+func (v *revisions) open(ow *openWindow) {
+	v.windows[ow.end] = ow
+	i, _ := slices.BinarySearchFunc(v.order, ow.end, func(ow *openWindow, end int64) int { return cmp.Compare(ow.end, end) })
+	v.order = slices.Insert(v.order, i, ow)
+}
+
 // mark notes that keys of the window have changed.
-func (ow *openWindow) mark(ids []uint32) {
+func (v *revisions) mark(ow *openWindow, ids []uint32) {
+	v.fresh = v.fresh[:0]
 	for _, id := range ids {
 		if w := ow.sent.Rows().Word(id, ow.sent.Off()+owDirty); *w == 0 {
 			*w = 1
-			ow.dirty = append(ow.dirty, id)
+			v.fresh = append(v.fresh, id)
 		}
 	}
+	v.owe(ow, v.fresh)
+}
+
+// owe adds to the keys of a window that are to come out: they are marked.
+func (v *revisions) owe(ow *openWindow, ids []uint32) {
+	if len(ow.dirty) == 0 && len(ids) > 0 {
+		heap.Push(&v.changed, ow)
+	}
+	ow.dirty = append(ow.dirty, ids...)
 }
 
 // touch notes that the rows of the batch which are in pane p change windows: all that are open, or only those that have
@@ -68,32 +90,18 @@ func (v *revisions) touch(s *sliced, p *pane, r *rowsIn) {
 		ow := v.window(s, end)
 		v.ids = room(v.ids, len(p.rows))
 		ow.sent.Lookup(r.keys, p.rows, p.hashes, v.ids, true)
-		ow.mark(v.ids)
+		v.mark(ow, v.ids)
 		if end >= p.last {
 			return
 		}
 	}
 }
 
-// ends returns the ends of the windows up to w, in order.
-func (v *revisions) ends(w int64) []int64 {
-	var out []int64
-	for end := range v.windows {
-		if end <= w {
-			out = append(out, end)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // flush gives out all changes.
 func (v *revisions) flush(s *sliced, out *exec.Out) error {
-	for _, end := range v.ends(1<<63 - 1) {
-		for ow := v.windows[end]; len(ow.dirty) > 0; {
-			if err := v.part(s, ow, out); err != nil {
-				return err
-			}
+	for len(v.changed) > 0 {
+		if err := v.part(s, out); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -109,7 +117,7 @@ func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 				v.ids, _ = p.table.All(0, p.table.Len(), v.ids[:0])
 				v.found = room(v.found, len(v.ids))
 				ow.sent.Find(p.table, v.ids, v.found, true)
-				ow.mark(v.found)
+				v.mark(ow, v.found)
 			}
 		}
 		for _, p := range of {
@@ -117,16 +125,11 @@ func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 		}
 		return true, nil
 	}
-	ends := v.ends(s.w)
-	for _, end := range ends {
-		if ow := v.windows[end]; len(ow.dirty) > 0 {
-			return true, v.part(s, ow, out)
-		}
+	if len(v.changed) > 0 && v.changed[0].end <= s.w {
+		return true, v.part(s, out)
 	}
-	for _, end := range ends {
-		if satAdd(end, v.allow) <= s.w {
-			v.forget(s, v.windows[end])
-		}
+	for len(v.order) > 0 && satAdd(v.order[0].end, v.allow) <= s.w {
+		v.forget(s)
 	}
 	for i := 0; i < len(s.panes.order); {
 		p := s.panes.order[i]
@@ -142,10 +145,13 @@ func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 	return false, nil
 }
 
-// part computes some keys of a window anew and gives out what has changed.
-func (v *revisions) part(s *sliced, ow *openWindow, out *exec.Out) error {
+// part computes some keys anew of the first window with changes, and gives out what has changed.
+func (v *revisions) part(s *sliced, out *exec.Out) error {
+	ow := v.changed[0]
 	ids := ow.dirty[:min(len(ow.dirty), vec.MaxRows)]
-	ow.dirty = ow.dirty[len(ids):]
+	if ow.dirty = ow.dirty[len(ids):]; len(ow.dirty) == 0 {
+		heap.Pop(&v.changed)
+	}
 	ow.sent.Rows().TouchAll(ids)
 	if v.sum == nil {
 		v.sum = state.NewTable(s.panes.keys, s.panes.words)
@@ -181,12 +187,29 @@ func (v *revisions) part(s *sliced, ow *openWindow, out *exec.Out) error {
 	return err
 }
 
-// forget drops what is known of a window that has closed; what it gave out last stands.
-func (v *revisions) forget(s *sliced, ow *openWindow) {
+// forget drops what is known of the first window, which has closed; what it gave out last stands.
+func (v *revisions) forget(s *sliced) {
+	ow := v.order[0]
+	v.order[0], v.order = nil, v.order[1:]
 	ids, _ := ow.sent.All(0, ow.sent.Len(), nil)
 	ow.sent.Rows().TouchAll(ids)
 	for _, id := range ids {
 		state.FreeText(ow.sent.Rows().At(id)[ow.sent.Off()+owSent:], &s.out.sent)
 	}
 	delete(v.windows, ow.end)
+}
+
+// endHeap is a heap.Interface of windows, the one that ends first is the first.
+type endHeap []*openWindow
+
+func (h endHeap) Len() int           { return len(h) }
+func (h endHeap) Less(i, j int) bool { return h[i].end < h[j].end }
+func (h endHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *endHeap) Push(x any)        { *h = append(*h, x.(*openWindow)) }
+
+func (h *endHeap) Pop() any {
+	last := len(*h) - 1
+	ow := (*h)[last]
+	(*h)[last], *h = nil, (*h)[:last]
+	return ow
 }

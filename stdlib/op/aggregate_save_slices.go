@@ -1,7 +1,6 @@
 package op
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/ebb-lang/ebb/checkpoint"
@@ -243,46 +242,51 @@ func (s *sliced) take(f *firing, o *sliced, owns func(hash uint64) bool) {
 
 // save writes what was given out for each window.
 func (v *revisions) save(w *checkpoint.Writer) {
-	ends := slices.Sorted(maps.Keys(v.windows))
-	w.Uint(uint64(len(ends)))
-	for _, end := range ends {
-		w.Int(end)
-		v.windows[end].sent.Freeze(w)
-		saveIDs(w, v.windows[end].dirty)
+	w.Uint(uint64(len(v.order)))
+	for _, ow := range v.order {
+		w.Int(ow.end)
+		ow.sent.Freeze(w)
+		saveIDs(w, ow.dirty)
 	}
 }
 
 func (v *revisions) load(s *sliced, r *checkpoint.Reader) error {
 	old := v.windows
-	v.windows = map[int64]*openWindow{}
+	v.windows, v.order, v.changed = map[int64]*openWindow{}, nil, nil
 	for range r.Count(2) {
 		end := r.Int()
-		ow := old[end]
-		if ow == nil {
-			ow = v.window(s, end)
+		if v.windows[end] != nil {
+			r.Fail("a window is there twice")
+			break
 		}
-		v.windows[end] = ow
+		if ow := old[end]; ow != nil {
+			v.open(ow)
+		}
+		ow := v.window(s, end)
 		ow.sent.Load(r)
-		ow.dirty = loadIDs(r, ow.sent.Rows())
+		ow.dirty = nil
+		v.owe(ow, loadIDs(r, ow.sent.Rows()))
 	}
 	return r.Err()
 }
 
 // merge takes over what another task has given out for owned keys.
 func (v *revisions) merge(s, o *sliced, owns func(hash uint64) bool) {
-	for _, end := range slices.Sorted(maps.Keys(o.rev.windows)) {
-		from := o.rev.windows[end].sent
+	for _, theirs := range o.rev.order {
+		from := theirs.sent
 		ids := from.Owned(owns)
 		if len(ids) == 0 {
 			continue
 		}
-		ow := v.window(s, end)
+		ow := v.window(s, theirs.end)
+		v.fresh = v.fresh[:0]
 		for _, id := range takeRows(ow.sent, from, ids) {
 			w := ow.sent.Rows().At(id)[ow.sent.Off():]
 			state.AdoptText(w[owSent:], &s.out.sent, &o.out.sent)
 			if w[owDirty] != 0 {
-				ow.dirty = append(ow.dirty, id)
+				v.fresh = append(v.fresh, id)
 			}
 		}
+		v.owe(ow, v.fresh)
 	}
 }

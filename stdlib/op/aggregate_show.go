@@ -20,8 +20,10 @@ func (s *sliced) Repeat() {
 	if s.rev == nil {
 		return
 	}
-	for _, ow := range s.rev.windows {
-		ow.dirty = forgetSent(ow.sent, owSent, owDirty)
+	s.rev.changed = nil
+	for _, ow := range s.rev.order {
+		ow.dirty = nil
+		s.rev.owe(ow, forgetSent(ow.sent, owSent, owDirty))
 	}
 }
 
