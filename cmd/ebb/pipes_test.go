@@ -72,6 +72,23 @@ func TestPipes(t *testing.T) {
 		})
 	}
 
+	t.Run("socket", func(t *testing.T) { // it has no name by which it could be opened
+		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		require.NoError(t, err)
+		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+		p := prepare(t, "run", "-c", `csv("/dev/stdin") |> into csv("/dev/stdout")`)
+		p.Stdin, p.Stdout = theirs, theirs
+		p.begin(t)
+		theirs.Close()
+		go func() {
+			ours.WriteString(in.String())
+			syscall.Shutdown(fds[0], syscall.SHUT_WR)
+		}()
+		out, err := io.ReadAll(ours)
+		require.NoError(t, err)
+		require.Equal(t, 0, p.end(t, time.Minute), p.err.String())
+		require.Equal(t, in.String(), string(out))
+	})
 	t.Run("check", func(t *testing.T) { // what `ebb run` reads is not taken away, and nothing is waited for
 		for _, command := range []string{"check", "explain"} {
 			p := prepare(t, command, "-c", `csv("in")`)

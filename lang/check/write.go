@@ -128,9 +128,13 @@ func (c *checker) claim(w *Write, t *syntax.Target) bool {
 			continue
 		}
 		at = filepath.Clean(at)
-		was := c.places[at]
+		place := at
+		if types.StandardOutput(at) {
+			place = "-"
+		}
+		was := c.places[place]
 		if was == nil {
-			c.places[at] = w
+			c.places[place] = w
 			continue
 		}
 		if was.Sink == "" || was.Sink != w.Sink {

@@ -222,6 +222,15 @@ type ConnParam struct {
 	Deprecated *Deprecated // nil: it is not
 }
 
+// StandardOutput reports whether a Place leads to standard output.
+func StandardOutput(path string) bool {
+	switch path {
+	case "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return true
+	}
+	return false
+}
+
 // Deprecated says of something in the catalog that it is there for old scripts only.
 type Deprecated struct {
 	Since string // the version that says so first

@@ -11,6 +11,7 @@ import (
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/exec/vec"
+	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 	"github.com/klauspost/compress/gzip"
 )
@@ -101,7 +102,7 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 		}
 		return s, s.lock(filepath.Join(s.path, ".lock"))
 	}
-	o := &outFile{name: s.path, stdout: s.path == stdio}
+	o := &outFile{name: s.path, stdout: types.StandardOutput(s.path)}
 	if !o.stdout {
 		o.name = linked(s.path)
 		info, err := s.env.FS.Stat(o.name)
