@@ -207,6 +207,11 @@ func named(e *syntax.Expr, rows types.Stream, form string) string {
 	if name, ok := text(e); ok && rows.Schema.Index(name) >= 0 {
 		return fmt.Sprintf("without quotes it is the column: `%s`", types.QuoteName(name))
 	}
+	if len(e.Tokens) > 1 && e.Tokens[1].Text == "(" {
+		if w := windowCalled(e.Tokens[0].Text); w != "" {
+			return w
+		}
+	}
 	return "write `" + fmt.Sprintf(form, clip(e.Text)) + "`"
 }
 

@@ -193,6 +193,9 @@ func (t *typer) unknownFunction(n ast.Node, name string, nodes []ast.Node) *type
 		return t.aggregateHere(n, name)
 	}
 	msg := fmt.Sprintf("unknown function `%s`", name)
+	if w := windowCalled(name); w != "" {
+		return t.failOp(n, "N151", msg, w)
+	}
 	if w := otherFunctions[strings.ToLower(name)]; w != "" {
 		return t.failOp(n, "N151", msg, "it is written "+w+" here")
 	}

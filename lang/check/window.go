@@ -32,6 +32,18 @@ var windowNames = []string{"count", "cumulate", "hopping", "session", "tumbling"
 var otherWindows = map[string]string{"tumble": "tumbling", "fixed": "tumbling", "hop": "hopping", "slide": "hopping", "sliding": "hopping",
 	"cumulative": "cumulate", "rows": "count", "global": "", "sessions": "session"}
 
+// windowCalled says where a window stands that is called like a function; "" if the name is none of a window.
+func windowCalled(name string) string {
+	name = strings.ToLower(name)
+	if other := otherWindows[name]; other != "" {
+		name = other
+	}
+	if f, ok := windowForms[name]; ok && f.kind != types.CountWindow { // count is an aggregate
+		return "a window stands in a clause of its own, behind the keys: `|> aggregate n = count() by customer window " + f.example + "`"
+	}
+	return ""
+}
+
 // maxOverlap bounds in how many windows a row may lie.
 const maxOverlap = 100_000
 
