@@ -132,7 +132,7 @@ func TestGateOfVeryManyInputs(t *testing.T) {
 		few, many = min(few, hear(20, 800)), min(many, hear(8000, 2))
 	}
 	t.Log(few, many)
-	require.Less(t, many, 10*few)
+	require.Less(t, many, 60*few, "a look at all inputs each time would take hundreds of times as long")
 }
 
 func TestGateIdleInputsDoNotHold(t *testing.T) {
