@@ -144,7 +144,7 @@ func compile(name, text string, env *exec.Env, o planner.Options) (*planner.Comp
 		return nil, &status{code: refusal(diags)}
 	}
 	if len(c.Script.Writes) == 0 {
-		fmt.Fprintf(os.Stderr, "ebb: %s: there is nothing to run: no pipeline is printed or ends in `into`\n", name)
+		fmt.Fprintf(os.Stderr, "ebb: %s: there is nothing to run: no pipeline is printed or goes `into` a connector or a sink; `into NAME` makes a stream, which something must read\n", name)
 	}
 	return c, nil
 }

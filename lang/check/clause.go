@@ -49,7 +49,7 @@ func (u *stageUse) clauses() {
 			if len(taken) > 0 {
 				help = "`" + name + "` takes the clauses " + strings.Join(taken, ", ")
 			}
-			if k.Label == "as" && slices.Contains([]string{"select", "derive", "aggregate"}, name) {
+			if k.Label == "as" && slices.Contains([]string{"select", "derive", "aggregate", "rename"}, name) {
 				help = "columns get their names with `=`: `name = expression`"
 			}
 			u.bad(label, "C303", fmt.Sprintf("`%s` takes no clause `%s`", name, k.Label), help)

@@ -180,6 +180,9 @@ func (t *typer) badArguments(n ast.Node, name string, sigs []*types.Sig, nodes [
 		}
 	}
 	help := "it takes " + signatures(name, fit)
+	if name == "concat" && slices.ContainsFunc(args, func(x *types.Expr) bool { return x.Type.Kind == types.String }) {
+		help = "texts are joined by `+`: `a + b`"
+	}
 	if bad < 0 || bad == len(args) {
 		parts := make([]string, len(args))
 		for i, x := range args {

@@ -267,8 +267,14 @@ func (t *typer) mismatch(n *ast.BinaryNode, op string, l, r *types.Expr) *types.
 		help = "a duration is multiplied by a number; two are divided: `a / b` is a float"
 	case is(types.Duration, types.Int) || is(types.Duration, types.Float):
 		help = "write the unit, as in `5s`, or divide by it: `d / 1s`"
-	case is(types.Time, types.Int):
+	case (op == "+" || op == "-") && is(types.Time, types.Int):
 		help = "a time and a duration go together: `t + 5s`"
+	case is(types.Time, types.Int):
+		help = "a time is written `@2026-01-31` or `@2026-01-31T10:00:00Z`, and made of a number by its unit: `time(n, \"s\")`"
+	case op == "+" && is(types.Time, types.String):
+		help = "a duration is written `5s`, and read from a text by `duration(…)`"
+	case op == "-" && is(types.Time, types.String):
+		help = "a duration is written `5s`, a time `@2026-01-31`; a text is read by `duration(…)` or `time(…)`"
 	case is(types.Time, types.String):
 		help = fmt.Sprintf("a time is written `@2026-01-31` or `@2026-01-31T10:00:00Z`, and read from a text by `time(%s)`", str)
 	case is(types.Duration, types.String):

@@ -205,7 +205,13 @@ func (u *stageUse) renames() {
 	gone := map[int]bool{}
 	for _, it := range u.stage.Items {
 		if it.Name == nil {
-			u.bad(it.Span, "C321", fmt.Sprintf("`%s` takes `new = old`", u.stage.Name.Name), "")
+			u.bad(it.Span, "C321", fmt.Sprintf("`%s` takes `new = old`", u.stage.Name.Name), "write the new name in front: `new = "+clip(it.Expr.Text)+"`")
+			continue
+		}
+		columns := u.in.rows.Schema
+		if i := columns.Index(it.Name.Name); i >= 0 && columns.Index(it.Expr.Text) < 0 && isName(it.Expr.Text) && u.in.ok {
+			u.bad(it.Span, "C321", fmt.Sprintf("`%s` takes `new = old`", u.stage.Name.Name), fmt.Sprintf("write `%s = %s`", it.Expr.Text, it.Name.Name))
+			u.ok, gone[i] = false, true
 			continue
 		}
 		i := u.column(it.Expr)

@@ -27,7 +27,13 @@ var otherFunctions = map[string]string{
 	"to_timestamp": "`time`", "strptime": "`time`", "cast": "`int(x)`, `float(x)`, `string(x)`", "to_int": "`int`", "to_string": "`string`", "str": "`string`",
 	"number": "`float`", "concat_ws": "`join`", "power": "`a ** b`", "pow": "`a ** b`", "mod": "`a % b`", "current_timestamp": "`now()`", "array_length": "`len`",
 	"avg": "`mean`", "count_distinct": "`distinct`", "countdistinct": "`distinct`", "percentile": "`quantile`", "stdev": "`stddev`", "std": "`stddev`",
-	"countif": "`count_if`", "sumif": "`sum_if`",
+	"countif": "`count_if`", "sumif": "`sum_if`", "average": "`avg`", "any_value": "`any`", "array_agg": "`collect`", "collect_list": "`collect`",
+	"string_agg": "`join(collect(x), \", \")`", "group_concat": "`join(collect(x), \", \")`", "listagg": "`join(collect(x), \", \")`",
+	"approx_count_distinct": "`approx_distinct`", "to_date": "`time`", "parse_time": "`time`", "to_number": "`float`", "tonumber": "`float`", "tostring": "`string`",
+	"ascii_downcase": "`lower`", "ascii_upcase": "`upper`", "starts_with": "`x startsWith \"…\"`", "ends_with": "`x endsWith \"…\"`", "strpos": "`indexOf`",
+	"instr": "`indexOf`", "datediff": "`(b - a) / 1d`", "date_diff": "`(b - a) / 1d`", "timestampdiff": "`(b - a) / 1d`", "greatest": "`max`", "least": "`min`",
+	"dayofweek": "`weekday`", "tumbling": "`window tumbling(1m)`", "tumble": "`window tumbling(1m)`", "hopping": "`window hopping(10m, every: 1m)`",
+	"hop": "`window hopping(10m, every: 1m)`", "session": "`window session(30s)`", "cumulate": "`window cumulate(1d, step: 1h)`",
 }
 
 // otherMethods are methods of Go's values, and of other languages, and what is written here; %s is the value.
@@ -48,6 +54,9 @@ func (t *typer) unknownName(n *ast.IdentifierNode, name string) *types.Expr {
 	case name == "$env":
 		return t.fail(n, "N154", "there is no `$env`", "name the column itself; a name that is no identifier is written `@\"order id\"`")
 	case outside && sc.column(name) != nil:
+		if t.inCallOf("mean") && sc.column(name).Type.Numeric() {
+			return t.fail(n, "N156", fmt.Sprintf("`%s` is a column, and `mean` takes a list", name), fmt.Sprintf("the mean of a column is `avg(%s)`", name))
+		}
 		help := fmt.Sprintf("write `max(%s)`, `last(%s)` or another aggregate of it", name, name)
 		if len(sc.keys.Fields) > 0 {
 			help += ", or add it to the keys after `by`"
@@ -91,6 +100,15 @@ func (t *typer) unknownName(n *ast.IdentifierNode, name string) *types.Expr {
 func (t *typer) behindDashes(n ast.Node) bool {
 	at := t.text.span(n.Location()).Start.Offset - t.text.expr.Start.Offset
 	return strings.HasSuffix(strings.TrimRight(t.text.expr.Text[:at], " \t"), "--")
+}
+
+// inCallOf reports whether the node that is typed is an argument of a builtin function of this name.
+func (t *typer) inCallOf(name string) bool {
+	if len(t.above) < 2 {
+		return false
+	}
+	call, ok := t.above[len(t.above)-2].(*ast.BuiltinNode)
+	return ok && call.Name == name
 }
 
 // callables tells a function from a name that merely could be one.
@@ -201,6 +219,9 @@ func (t *typer) unknownFunction(n ast.Node, name string, nodes []ast.Node) *type
 	}
 	if name == "timezone" {
 		return t.failOp(n, "N151", msg, "the name of a time zone is the last argument of the functions of time: `hour(at, \"Europe/Berlin\")`")
+	}
+	if t.c.env.Conn(name) != nil {
+		return t.failOp(n, "N151", fmt.Sprintf("`%s` is a connector, no function", name), "rows get a name by `stream x = "+name+"(…)`")
 	}
 	if _, ok := builtin.Index[name]; ok {
 		return t.failOp(n, "N151", fmt.Sprintf("the function `%s` of expr is not available here", name), "")

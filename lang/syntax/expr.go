@@ -196,15 +196,15 @@ func (s *exprScan) noLeft(t *lexer.Token) *fault {
 	if s.last.Value == "<" && t.Value == ">" {
 		return faultAt(t, P057, "it is written "+OtherWords["<>"]+" here", "`<>` does not compare")
 	}
-	if s.begun {
-		return faultAt(t, P057, "", "%s follows %s without an operand between them", show(t), show(&s.last))
-	}
 	help := ""
+	if next := peekAt(s.lex, 1); t.Value == "." && kindOf(&next) == KindIdent {
+		help = "columns are named without a dot: `" + next.Value + "`"
+	}
+	if s.begun {
+		return faultAt(t, P057, help, "%s follows %s without an operand between them", show(t), show(&s.last))
+	}
 	if t.Value == "*" {
 		help = "all columns go on by themselves, and `derive` adds to them"
-	}
-	if t.Value == "." {
-		help = "a column is named without a dot in front"
 	}
 	return faultAt(t, P057, help, "%s has no operand to its left", show(t))
 }

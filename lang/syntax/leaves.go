@@ -160,7 +160,7 @@ func (n *gTargetName) Parse(lex *lexer.PeekingLexer) error {
 	}
 	help := "rows go into a sink, a stream or a connector call, for example `jsonl(\"out.jsonl\")`"
 	if kindOf(t) == KindString {
-		help = "name the connector: `" + connectorFor(t.Value) + "(" + shorten(t.Value) + ")`"
+		help = nameConnector(t.Value)
 	}
 	return expected(lex, P074, help, "a target")
 }
@@ -178,17 +178,23 @@ func (n *gConnector) Parse(lex *lexer.PeekingLexer) error {
 	}
 	help := "for example `csv(\"orders.csv\")`"
 	if kindOf(t) == KindString {
-		help = "name the connector: `" + connectorFor(t.Value) + "(" + shorten(t.Value) + ")`"
+		help = nameConnector(t.Value)
 	}
 	return expected(lex, P074, help, "a connector call")
 }
 
+// nameConnector is the remedy where the path of a file, quoted as it is, stands alone.
+func nameConnector(path string) string {
+	return "name the connector: `" + connectorFor(path) + "(" + shorten(path) + ")`"
+}
+
 // connectorFor guesses the connector that was meant where only a file is named.
 func connectorFor(file string) string {
-	for _, c := range []string{"csv", "parquet"} {
-		if strings.Contains(file, "."+c) {
-			return c
-		}
+	switch {
+	case strings.Contains(file, ".csv"):
+		return "csv"
+	case strings.Contains(file, ".log"), strings.Contains(file, ".txt"):
+		return "lines"
 	}
 	return "jsonl"
 }

@@ -41,8 +41,8 @@ func endList(lex *lexer.PeekingLexer, end string) error {
 	case t.Value == "=" && kindOf(t) == KindAssign:
 		f.code, f.help = P058, "`=` does not compare (that is `==`), and arguments get their names with `:`"
 		f.msg = "unexpected `=`"
-	case kindOf(prev) == KindNumber && durationUnit(t.Value) != "":
-		f.help = "a duration is written `" + prev.Value + durationUnit(t.Value) + "`"
+	case kindOf(prev) == KindNumber && unitOf(t.Value) != "":
+		f.help = "a duration is written `" + prev.Value + unitOf(t.Value) + "`"
 	case prev != nil && strings.EqualFold(prev.Value, "interval"):
 		f.help = "a duration is written " + OtherWords["interval"]
 	case t.Value == "??":
@@ -50,23 +50,6 @@ func endList(lex *lexer.PeekingLexer, end string) error {
 	}
 	return f
 }
-
-// durationUnit is the unit of durations that a word of other languages means, "" if it is none.
-func durationUnit(word string) string {
-	low := strings.ToLower(word)
-	if _, is := durationUnits[low]; is {
-		return low
-	}
-	for unit, words := range durationUnits {
-		if slices.Contains(words, strings.TrimSuffix(low, "s")) {
-			return unit
-		}
-	}
-	return ""
-}
-
-var durationUnits = map[string][]string{"ms": {"millisecond", "msec"}, "s": {"sec", "second"}, "m": {"min", "minute"}, "h": {"hr", "hour"},
-	"d": {"day"}, "w": {"week"}}
 
 // opens is a check that a bracket stands next.
 func opens(lex *lexer.PeekingLexer, open, help string) error {

@@ -240,7 +240,18 @@ var units = []struct {
 
 var unitWords = map[string]string{"sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m",
 	"minutes": "m", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "week": "w", "weeks": "w", "S": "s",
-	"M": "m", "H": "h", "D": "d", "W": "w", "msec": "ms", "millis": "ms", "usec": "us", "µs": "us", "μs": "us"}
+	"M": "m", "H": "h", "D": "d", "W": "w", "msec": "ms", "millis": "ms", "millisecond": "ms", "milliseconds": "ms", "usec": "us", "µs": "us", "μs": "us"}
+
+// unitOf is the unit of durations that a word means, "" if it means none.
+func unitOf(word string) string {
+	low := strings.ToLower(word)
+	for _, u := range units {
+		if u.name == low {
+			return low
+		}
+	}
+	return unitWords[low]
+}
 
 // ParseDuration reads a duration as the language writes it: numbers with units, larger units first, as in `1h30m`.
 func ParseDuration(text string) (time.Duration, error) {

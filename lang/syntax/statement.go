@@ -252,7 +252,7 @@ func (p *parser) startsStatement(from, to int) bool {
 	case t.Kind == KindClose:
 		return false // the brackets had their diagnostic
 	case t.Kind == KindString && from+1 < len(p.tokens) && p.tokens[from+1].Kind == KindPipe:
-		p.errorAt(from, P037, "a file is read by a connector: `csv("+t.Text+") |> …`", "no statement starts with %s", aKind(t))
+		p.errorAt(from, P037, nameConnector(t.Text), "no statement starts with %s", aKind(t))
 		return false
 	case t.Kind != KindIdent || isReserved(t.Text):
 		help := list

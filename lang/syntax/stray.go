@@ -55,6 +55,8 @@ func (p *parser) strayMark(at int, what string) bool {
 		p.errorAt(at, P001, "write `|>` between stages", "stages are separated by `|>`, not by `|`")
 	case t.Text == "#":
 		p.errorAt(at, P003, "comments are written `// …` or `/* … */`", "unexpected `#`")
+	case t.Text == "-" && at+1 < len(p.tokens) && p.tokens[at+1].Text == "-" && p.tokens[at+1].Lead == LeadNone:
+		p.errorAt(at, P003, "comments are written `// …` or `/* … */`", "unexpected `--`")
 	default:
 		return false
 	}
@@ -110,18 +112,27 @@ func (p *parser) strayHead(at int, g *gHead, head piece) int {
 		p.errorAt(at, P059, "several streams become one with the stage `union`: `a |> union b`", "a pipeline starts with one stream, unexpected `,`")
 	case t.Text == "{" && g.Input != nil:
 		p.strayInput(at, "a source")
-	case t.Text == "." && g.Input == nil && at+1 < head.to:
-		p.errorAt(at, P059, "a file is read by a connector: `csv(\""+p.tokens[at-1].Text+"."+p.tokens[at+1].Text+"\")`", "unexpected `.` after the head of the pipeline")
 	case t.Kind == KindAssign && g.Input != nil && at > head.from && p.tokens[at-1].Text == ")":
 		name := p.tokens[g.At].Text
 		p.errorAt(g.At, P039, "write `fn "+name+"(…) = …` for a function, `pipe "+name+"(…) = …` for stages", "`%s(…) =` needs a keyword in front", shorten(name))
 	case t.Kind == KindAssign:
 		p.errorAt(at, P058, "", "unexpected `=`")
+	case p.fileHelp(at) != "":
+		p.errorAt(at, P059, p.fileHelp(at), "unexpected %s after the head of the pipeline", display(t))
 	default:
 		p.errorAt(at, P059, "a pipeline starts with a stream, a source or a connector call, not with an expression; constants are `let name = …`",
 			"unexpected %s after the head of the pipeline", display(t))
 	}
 	return 0
+}
+
+// fileHelp is the remedy where the name of a file stands without its connector, as in `orders.csv`, at whose dot the token is;
+// "" if there is none.
+func (p *parser) fileHelp(at int) string {
+	if p.tokens[at].Text != "." || at+1 >= len(p.tokens) || p.tokens[at-1].Kind != KindIdent || p.tokens[at+1].Kind != KindIdent {
+		return ""
+	}
+	return nameConnector(`"` + p.tokens[at-1].Text + "." + p.tokens[at+1].Text + `"`)
 }
 
 // stageAt is the name of the known stage that starts at a token, "" if none does.
@@ -217,6 +228,15 @@ func (p *parser) strayWord(at, from, to int) bool {
 	case slices.Contains([]string{"is", "like", "ilike", "between"}, low),
 		low != word && slices.Contains([]string{"and", "or", "not", "in"}, low):
 		help = "it is written " + OtherWords[low] + " here"
+	case orderWord(prev) != "" && at-2 > from && (p.tokens[at-2].Text == "by" || p.tokens[at-2].Kind == KindComma):
+		at, word = at-1, p.tokens[at-1].Text
+		help = "the order stands behind the key: `" + p.tokens[at+1].Text + " " + orderWord(prev) + "`"
+	case next == "(" && slices.Contains([]string{"tumbling", "hopping", "cumulate", "session", "tumble", "hop"}, low), low == "over":
+		help = "a window is a clause: `aggregate n = count() by customer window tumbling(1m)`"
+	case low == "filter" && next == "(":
+		help = "rows are chosen in the aggregate: `count_if(amount > 5)`, `sum_if(amount, amount > 5)`"
+	case low == "offset" && p.tokens[from].Text == "limit":
+		help = "there is no offset: `limit` lets the first rows through"
 	case low == "having":
 		help = "groups are filtered by the next stage: `|> where n > 3`"
 	case low == "group" && next == "by":
@@ -367,7 +387,7 @@ func (p *parser) lostComma(at, from, to int, stage string, info stageForm) {
 	case stageForms[stage].example == "" && guess != "":
 		p.errorAt(from, P054, "", "unknown stage `%s`; did you mean `%s`?", shorten(name), guess)
 	case info.form == formTarget:
-		p.errorAt(at, P059, "", "unexpected %s after the target of `%s`", display(t), stage)
+		p.errorAt(at, P059, p.fileHelp(at), "unexpected %s after the target of `%s`", display(t), stage)
 	case info.form == formCall:
 		p.errorAt(at, P059, "", "unexpected %s after the call of `%s`", display(t), shorten(stage))
 	case orderWord(t.Text) != "":

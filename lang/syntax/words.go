@@ -20,7 +20,7 @@ var OtherWords = map[string]string{
 	"null": "`nil`", "none": "`nil`", "undefined": "`nil`", "true": "`true`", "false": "`false`", "and": "`and`", "or": "`or`", "not": "`not`", "in": "`in`",
 	"is": "`x == nil` or `x != nil`", "like": "`contains`, `startsWith`, `endsWith` or `matches`", "ilike": "`lower(x) contains …` or `x matches \"(?i)…\"`",
 	"between": "`x >= a and x <= b`", "case": "`condition ? a : b`", "<>": "`!=`", "interval": "`1d`, `5m` or `1h30m`",
-	"_time": "`event_time()`", "current_timestamp": "`now()`",
+	"window_start": "`window.start`", "window_end": "`window.end`", "_time": "`event_time()`", "current_timestamp": "`now()`",
 }
 
 // form says how the arguments of a stage are written.
