@@ -2,8 +2,25 @@ package exec
 
 import (
 	"io"
+	"strings"
 	"sync"
 )
+
+// OpenFile reports whether a path names an open file, such as /dev/stdout or /proc/self/fd/3: whatever it leads to is
+// written to, never replaced.
+func OpenFile(path string) bool {
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+}
+
+// Passing reports whether an output at a path is none that stays: standard output, an open file, a device, a named pipe. Any
+// number of jobs may write there.
+func Passing(path string, fsys FS) bool {
+	if path == "-" || OpenFile(path) {
+		return true
+	}
+	info, err := fsys.Stat(path)
+	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+}
 
 // Pipes are the inputs of a process that give each byte once: standard input, named pipes, devices. The look for a schema
 // reads the start of one before the run does, so what was looked at is kept for the run.

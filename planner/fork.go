@@ -17,8 +17,8 @@ import (
 // stays as it is, and may run.
 
 // Outputs names the files and folders that a script writes, by the paths under which it does: they are relative to the working
-// directory, wherever the script lies.
-func Outputs(s *check.Script) []string {
+// directory, wherever the script lies. What passes on is none of them.
+func Outputs(s *check.Script, fsys exec.FS) []string {
 	var out []string
 	for _, w := range s.Writes {
 		if w.Conn == nil {
@@ -28,7 +28,7 @@ func Outputs(s *check.Script) []string {
 		if list, is := w.Conn.Args["path"].([]any); is && len(list) == 1 {
 			path, ok = list[0].(string)
 		}
-		if !ok || path == "-" {
+		if !ok || exec.Passing(path, fsys) {
 			continue
 		}
 		if !slices.Contains(out, path) {
@@ -45,7 +45,7 @@ func (l *Launched) fork(dir, id string, lib *stdlib.Catalog, env *exec.Env, so c
 		return "", &RefusedError{fmt.Sprintf("%s holds checkpoints already: without --from the run goes on from the newest of them; "+
 			"`set checkpoint.dir = \"…\"` keeps those of a fork elsewhere", l.Dir)}
 	}
-	for _, o := range Outputs(l.script.Script) {
+	for _, o := range Outputs(l.script.Script, env.FS) {
 		if _, err := env.FS.Stat(o); err == nil {
 			return "", &RefusedError{fmt.Sprintf("the output %s is there already, and what it holds is not that of the checkpoint; write somewhere else", o)}
 		}

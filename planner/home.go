@@ -48,7 +48,7 @@ func (l *Launched) outputsHere(s *checkpoint.Store, from checkpoint.ID, env *exe
 
 // outputs names what may be changed by going on: the outputs of the script, and of those of the checkpoints that count.
 func (l *Launched) outputs(s *checkpoint.Store, last *checkpoint.Manifest, from checkpoint.ID, env *exec.Env) []string {
-	all := Outputs(l.script.Script)
+	all := Outputs(l.script.Script, env.FS)
 	ms := []*checkpoint.Manifest{last}
 	for _, id := range []checkpoint.ID{s.Head(), from} {
 		if m, err := s.Manifest(id); id != 0 && err == nil {
@@ -57,7 +57,7 @@ func (l *Launched) outputs(s *checkpoint.Store, last *checkpoint.Manifest, from 
 	}
 	for _, m := range ms {
 		if c, err := CompileSaved(m, s.Read, l.lib, env); err == nil { // else it cannot be gone back to, either
-			all = append(all, Outputs(c.Script)...)
+			all = append(all, Outputs(c.Script, env.FS)...)
 		}
 	}
 	return all

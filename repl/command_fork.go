@@ -51,7 +51,7 @@ func fork(s *Session, a *Args) error {
 		if !s.writes() {
 			return errors.New("the script of the session writes nothing; .load FILE takes up a script")
 		}
-		text, moved, err := withOutputs(s.script.text(), name)
+		text, moved, err := withOutputs(s.script.text(), name, s.env().FS)
 		if err != nil {
 			return err
 		}

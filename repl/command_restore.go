@@ -145,7 +145,7 @@ func (r *restoring) look(s *Session) error {
 		if _, err := os.Lstat(r.launch.Dir); err == nil {
 			return fmt.Errorf("%s holds checkpoints already; `.restore PATH as NAME` starts a job with a folder of its own", r.launch.Dir)
 		}
-		for _, o := range outputsOf(r.c.Script) {
+		for _, o := range outputsOf(r.c.Script, s.env().FS) {
 			if _, err := os.Lstat(o); err == nil {
 				return fmt.Errorf("the output %s is there already, and what it holds is not that of the checkpoint; write somewhere else. "+
 					"`set checkpoint.dir = %q` and `.restore ID` go on with that job itself", shown(o), r.folder.Dir)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ebb-lang/ebb/checkpoint"
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/check"
 	"github.com/ebb-lang/ebb/lang/syntax"
 	"github.com/ebb-lang/ebb/planner"
@@ -124,7 +125,7 @@ func (s *Session) start(name, text string, plan planner.Options, launch planner.
 	if c == nil {
 		return nil, &job.ScriptError{Diags: diags}
 	}
-	j := &sessionJob{called: name, number: s.numbers + 1, outputs: outputsOf(c.Script), check: c.Script, plan: c, quit: make(chan struct{})}
+	j := &sessionJob{called: name, number: s.numbers + 1, outputs: outputsOf(c.Script, env.FS), check: c.Script, plan: c, quit: make(chan struct{})}
 	old := slices.IndexFunc(s.jobs, func(x *sessionJob) bool { return x.called == name })
 	if old >= 0 {
 		if x := s.jobs[old]; !x.State().Over() {
@@ -189,9 +190,9 @@ func (s *Session) launch(o job.Options) (*job.Job, error) {
 }
 
 // outputsOf names what a script writes: the absolute paths, of connectors that have one.
-func outputsOf(c *check.Script) []string {
+func outputsOf(c *check.Script, fsys exec.FS) []string {
 	var out []string
-	for _, path := range planner.Outputs(c) {
+	for _, path := range planner.Outputs(c, fsys) {
 		if abs, err := filepath.Abs(path); err == nil && !slices.Contains(out, abs) {
 			out = append(out, abs)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/syntax"
 )
 
@@ -87,7 +88,7 @@ func beside(path, name string) string {
 }
 
 // withOutputs returns a script whose outputs are beside those it has now, and the paths, old and new.
-func withOutputs(text, name string) (changed string, moved [][2]string, err error) {
+func withOutputs(text, name string, fsys exec.FS) (changed string, moved [][2]string, err error) {
 	paths, err := writtenPaths(text)
 	if err != nil {
 		return "", nil, err
@@ -95,7 +96,7 @@ func withOutputs(text, name string) (changed string, moved [][2]string, err erro
 	var b strings.Builder
 	at := 0
 	for _, p := range paths {
-		if p.path == "-" {
+		if exec.Passing(p.path, fsys) {
 			continue
 		}
 		b.WriteString(text[at:p.at.Start.Offset])

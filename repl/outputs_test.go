@@ -3,6 +3,7 @@ package repl
 import (
 	"testing"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,7 +18,9 @@ g |> tee s |> aggregate n = count() by k window tumbling(1s) late into csv("late
   else => jsonl("-")
 }
 g |> into csv("c.csv")
-`, "f")
+g |> into csv("/dev/null")
+g |> into csv("/dev/stderr")
+`, "f", disk.OS{})
 	require.NoError(t, err)
 	require.Equal(t, `source g = csv("in.csv")
 sink s = jsonl("a.f.jsonl", changes: true)
@@ -26,8 +29,10 @@ g |> tee s |> aggregate n = count() by k window tumbling(1s) late into csv("late
   else => jsonl("-")
 }
 g |> into csv("c.f.csv")
+g |> into csv("/dev/null")
+g |> into csv("/dev/stderr")
 `, text)
 	require.Len(t, moved, 4)
-	_, _, err = withOutputs("g |> into csv(dir + \"/x.csv\")\n", "f")
+	_, _, err = withOutputs("g |> into csv(dir + \"/x.csv\")\n", "f", disk.OS{})
 	require.ErrorContains(t, err, "is computed")
 }

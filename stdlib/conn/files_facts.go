@@ -79,10 +79,7 @@ func partFile(ext string) func(a *types.ConnArgs) string {
 // delivery: what goes into a regular file is put there, and taken back, with its checkpoint.
 func delivery(a *types.ConnArgs, env *exec.Env) spec.Delivery {
 	for _, p := range optStrings(a, "path") {
-		if p == stdio {
-			return spec.Shown
-		}
-		if info, err := env.FS.Stat(p); err == nil && !info.IsDir() && !info.Mode().IsRegular() || systemFile(p) {
+		if exec.Passing(p, env.FS) {
 			return spec.Shown
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/ebb-lang/ebb/exec"
@@ -16,15 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// systemFile reports whether a path names an open file, such as /dev/stdout or /proc/self/fd/3: whatever it leads to is
-// written to, never replaced.
-func systemFile(path string) bool {
-	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
-}
-
 // linked returns what a path leads to if it is a symbolic link: that file is replaced, not the link.
 func linked(path string) string {
-	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !systemFile(path) {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !exec.OpenFile(path) {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return real
 		}

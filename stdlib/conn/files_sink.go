@@ -110,7 +110,7 @@ func openSink(w *spec.Write, ext string, header []byte) (exec.Sink, error) {
 		case err == nil && info.IsDir():
 			return nil, &OutputError{s.path, errors.New("it is a folder; name a file in it, or write one file for each value with partition_by")}
 		case err == nil:
-			o.direct = !info.Mode().IsRegular() || systemFile(o.name)
+			o.direct = !info.Mode().IsRegular() || exec.OpenFile(o.name)
 		}
 		dir := filepath.Dir(o.name)
 		info, err = s.env.FS.Stat(dir)
