@@ -38,7 +38,7 @@ func (c *Catalog) doc(kind, name string) *spec.Doc {
 }
 
 // Docs returns the documentation of all definitions of a kind ("func", "agg", "stage", "conn"), or of all words of the grammar
-// of a kind ("statement", "clause", "window"), by name.
+// of a kind ("statement", "clause", "window", and a few of "func"), by name.
 func (c *Catalog) Docs(kind string) []spec.Doc {
 	var out []spec.Doc
 	for _, n := range c.names[kind] {
@@ -59,28 +59,35 @@ func (c *Catalog) AllNames() []string {
 
 // Index lists everything on a line each.
 func (c *Catalog) Index() string {
-	var s strings.Builder
+	sections := make([]string, len(kinds))
 	for i, k := range kinds {
-		if i > 0 {
-			s.WriteByte('\n')
+		sections[i] = c.section(k.kind, k.title)
+	}
+	return strings.Join(sections, "\n")
+}
+
+// section lists the definitions of a kind.
+func (c *Catalog) section(kind, title string) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s\n", title)
+	for _, d := range c.Docs(kind) {
+		first, _, _ := strings.Cut(d.Text, ". ")
+		if d.Deprecated != nil {
+			first = d.Deprecated.String()
 		}
-		fmt.Fprintf(&s, "%s\n", k.title)
-		for _, d := range c.Docs(k.kind) {
-			first, _, _ := strings.Cut(d.Text, ". ")
-			if d.Deprecated != nil {
-				first = d.Deprecated.String()
-			}
-			fmt.Fprintf(&s, "  %-18s %s\n", d.Name, strings.TrimSuffix(first, "."))
-		}
+		fmt.Fprintf(&s, "  %-18s %s\n", d.Name, strings.TrimSuffix(first, "."))
 	}
 	return s.String()
 }
 
 // Help is the manual page of a name, "" if nothing is called so. A name of two kinds has both; a word that only stands inside
-// of clauses, such as `every`, has theirs.
+// of clauses, such as `every`, has theirs, and the title of a kind, such as `windows`, its part of the index.
 func (c *Catalog) Help(name string) string {
 	var pages []string
 	for _, k := range kinds {
+		if strings.EqualFold(name, k.title) {
+			return c.section(k.kind, k.title)
+		}
 		if d := c.doc(k.kind, name); d != nil {
 			pages = append(pages, c.page(k.kind, d))
 		}
@@ -159,7 +166,7 @@ func (c *Catalog) Reference() string {
 				fmt.Fprintf(&s, "\n```text%s```\n", options(c.conns[d.Name]))
 			}
 			for _, e := range d.Examples {
-				if k.kind == "func" {
+				if c.Func(d.Name) != nil && k.kind == "func" {
 					fmt.Fprintf(&s, "\n```text\n%s → %s\n```\n", e.Code, e.Want)
 					continue
 				}

@@ -63,6 +63,10 @@ func TestEveryWordIsExplained(t *testing.T) {
 	require.Contains(t, c.Help("every"), "emit changes [every DUR]")
 	require.Contains(t, c.Help("every"), "hopping(SIZE, every: DUR)")
 	require.Contains(t, c.Help("count"), "window count(N)")
+	for _, name := range []string{"now", "event_time", "env"} { // of the language itself
+		require.Contains(t, c.Help(name), name+"(")
+	}
+	require.Regexp(t, `^Windows\n  count .*\n(  .*\n)+$`, c.Help("windows"))
 	require.Empty(t, c.Help("dedup"))
 	require.Empty(t, c.Help("("))
 }

@@ -4,7 +4,7 @@ import "github.com/ebb-lang/ebb/stdlib/spec"
 
 // The words of the grammar: they are defined in lang/syntax, and described here for the manual, the session and editors.
 
-// words are the statements, clauses and windows.
+// words are the statements, clauses and windows, and the functions that the language itself has.
 var words = map[string][]spec.Doc{
 	"statement": {
 		{Name: "source", Group: "rows", Signature: "source NAME = CONNECTOR(…) [schema {…}] [time EXPR [lag DUR] [idle DUR]] [key COLUMNS] [on_error …]",
@@ -135,6 +135,16 @@ bids |> aggregate n = count() by k retain 1h`,
 			Examples: []spec.Example{{Code: `rows([{n: 1}, {n: 2}, {n: 3}]) |> aggregate total = sum(n) window count(2) |> select total`,
 				Want: `{"total":3}
 {"total":3}`}}},
+	},
+	"func": {
+		{Name: "now", Group: "time", Signature: "now() -> time", Text: "The time of the machine when the row is processed, so another one each time the row is. The time of the row is `event_time()`.",
+			Examples: []spec.Example{{Code: `rows([{at: @2026-01-31}]) |> select past = at < now()`, Want: `{"past":true}`}}},
+		{Name: "event_time", Group: "time", Signature: "event_time() -> time", Text: "The event time of the row, which the clause `time` of its source gives it. In an aggregate it stands inside: `max(event_time())`.",
+			Examples: []spec.Example{{Code: `source bids = rows([{price: 3, at: @2026-01-31T09:00:01Z}]) time at
+bids |> select price, t = event_time()`, Want: `{"price":3,"t":"2026-01-31T09:00:01Z"}`}}},
+		{Name: "env", Group: "text", Signature: "env(name: string) -> string?", Text: "A variable of the environment, null if it is not set. It is a constant, so it may stand in `let`, `param` and options.",
+			Examples: []spec.Example{{Code: `let region = env("NO_SUCH_VARIABLE") ?? "eu"
+rows([{id: 7}]) |> derive region = region`, Want: `{"id":7,"region":"eu"}`}}},
 	},
 }
 

@@ -32,8 +32,7 @@ var otherFunctions = map[string]string{
 	"approx_count_distinct": "`approx_distinct`", "to_date": "`time`", "parse_time": "`time`", "to_number": "`float`", "tonumber": "`float`", "tostring": "`string`",
 	"ascii_downcase": "`lower`", "ascii_upcase": "`upper`", "starts_with": "`x startsWith \"…\"`", "ends_with": "`x endsWith \"…\"`", "strpos": "`indexOf`",
 	"instr": "`indexOf`", "datediff": "`(b - a) / 1d`", "date_diff": "`(b - a) / 1d`", "timestampdiff": "`(b - a) / 1d`", "greatest": "`max`", "least": "`min`",
-	"dayofweek": "`weekday`", "tumbling": "`window tumbling(1m)`", "tumble": "`window tumbling(1m)`", "hopping": "`window hopping(10m, every: 1m)`",
-	"hop": "`window hopping(10m, every: 1m)`", "session": "`window session(30s)`", "cumulate": "`window cumulate(1d, step: 1h)`",
+	"dayofweek": "`weekday`",
 }
 
 // otherMethods are methods of Go's values, and of other languages, and what is written here; %s is the value.
@@ -237,7 +236,6 @@ func (t *typer) unknownFunction(n ast.Node, name string, nodes []ast.Node) *type
 			names = append(names, b.Name)
 		}
 	}
-	names = append(names, "now", "event_time", "env")
 	if t.sc.aggs != nil {
 		names = append(names, t.c.env.Names("agg")...)
 	}
