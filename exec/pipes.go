@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 )
 
 // OpenFile reports whether a path names an open file, such as /dev/stdout or /proc/self/fd/3: whatever it leads to is
@@ -19,7 +21,7 @@ func Passing(path string, fsys FS) bool {
 		return true
 	}
 	info, err := fsys.Stat(path)
-	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+	return err == nil && disk.Passes(info)
 }
 
 // Pipes are the inputs of a process that give each byte once: standard input, named pipes, devices. The look for a schema

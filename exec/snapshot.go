@@ -122,7 +122,7 @@ func (s *snapshots) due() types.Instant {
 
 // late takes what is announced and has waited for its marks as long as it may.
 func (s *snapshots) late(t *Task) {
-	for now := t.env.Now(); s.due() != 0 && s.due() <= now; {
+	for at := s.due(); at != 0 && at <= t.env.Now(); at = s.due() {
 		o := s.announced[0]
 		o.aligned = false
 		s.upTo(t, o)

@@ -89,9 +89,7 @@ func (t *Task) Step() (Progress, error) {
 	if t.ordered.Load() {
 		t.obey()
 	}
-	if len(t.snaps.announced) > 0 {
-		t.snaps.late(t)
-	}
+	t.snaps.late(t)
 	t.snaps.write(t)
 	p := t.step()
 	if t.fail != nil {

@@ -13,6 +13,10 @@ type ReadOnly struct{ FS FS }
 
 var _ FS = ReadOnly{}
 
+// Passes reports whether a file is neither a regular one nor a folder, but a pipe, a device or a socket: what is read of it is
+// gone, what is written to it passes on.
+func Passes(info fs.FileInfo) bool { return !info.Mode().IsRegular() && !info.IsDir() }
+
 // ErrPipe says that a file was not opened because to look at it is to take away what it gives.
 var ErrPipe = errors.New("what is read of a pipe is gone, so it is not read before the script runs; write `schema {…}`")
 
@@ -20,7 +24,7 @@ var ErrPipe = errors.New("what is read of a pipe is gone, so it is not read befo
 // open one may block. Those that this process was given by number are for nobody else.
 func (x ReadOnly) Open(name string) (File, error) {
 	info, err := x.FS.Stat(name)
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() && name != os.DevNull && !strings.HasPrefix(name, "/dev/fd/") {
+	if err == nil && Passes(info) && name != os.DevNull && !strings.HasPrefix(name, "/dev/fd/") {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrPipe}
 	}
 	return x.FS.Open(name)

@@ -168,7 +168,7 @@ func (t *chunkTask) Poll(out *exec.Out) (exec.Status, error) {
 	if t.again {
 		t.again = false
 		out.Chunk(t.next)
-		t.retell(out)
+		retell(t.w, t.now.idle, out)
 	}
 	for t.file < len(t.files) && t.next >= t.files[t.file].first+t.files[t.file].pieces {
 		t.file++

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/fsnotify/fsnotify"
@@ -105,7 +106,7 @@ func openFollow(s *scan, exts []string) (*followTask, error) {
 func (t *followTask) Poll(out *exec.Out) (exec.Status, error) {
 	if t.again {
 		t.again = false
-		t.retell(out)
+		retell(t.w, t.idle, out)
 	}
 	if t.cur != nil {
 		if err := t.cur.next(out, t.failures); err != nil {
@@ -369,7 +370,7 @@ func (f *follower) look(t *tail) bool {
 
 // open begins a generation.
 func (f *follower) open(t *tail) bool {
-	if info, err := f.t.Env.FS.Stat(t.name); err != nil || isPipe(info) { // to open a pipe may block
+	if info, err := f.t.Env.FS.Stat(t.name); err != nil || disk.Passes(info) { // to open a pipe may block
 		return false
 	}
 	file, err := f.t.Env.FS.Open(t.name)

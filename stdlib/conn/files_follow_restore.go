@@ -151,16 +151,6 @@ func (t *followTask) resume(f *follower) error {
 	return nil
 }
 
-// retell tells what the task had told before the restart: at another parallelism other tasks listen.
-func (t *followTask) retell(out *exec.Out) {
-	if t.w > types.MinInstant {
-		out.Watermark(t.w)
-	}
-	if t.idle {
-		out.Idle(true)
-	}
-}
-
 // refeed makes the feed of a file that is in the middle.
 func (t *followTask) refeed(g *generation, x *followed, tl *tail) error {
 	head := make([]byte, min(g.seen, 256<<10))

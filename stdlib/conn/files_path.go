@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -105,10 +106,7 @@ func listFiles(a *types.ConnArgs, env *exec.Env, exts []string) ([]*input, error
 		if err != nil {
 			return nil, openError(n, env.FS, err)
 		}
-		if in.pipe = isPipe(info); in.pipe {
-			in.key = pipeKey(n, info)
-		}
-		if !in.pipe && info.Size() > 0 { // files of /proc say 0
+		if in.look(info); !in.pipe && info.Size() > 0 { // files of /proc say 0
 			in.size = info.Size()
 		}
 	}
@@ -168,7 +166,7 @@ func walk(dir string, fsys exec.FS, f func(name string)) error {
 		case e.Type() == 0:
 			f(name)
 		case e.Type() == fs.ModeSymlink:
-			if info, err := fsys.Stat(name); err != nil || !isPipe(info) {
+			if info, err := fsys.Stat(name); err != nil || !disk.Passes(info) {
 				f(name)
 			}
 		}

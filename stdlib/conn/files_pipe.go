@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ebb-lang/ebb/checkpoint/disk"
 	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 )
@@ -30,8 +31,12 @@ func standardInput(path string, fsys exec.FS) bool {
 	return false
 }
 
-// isPipe reports whether what was read of a file is gone.
-func isPipe(info fs.FileInfo) bool { return !info.IsDir() && !info.Mode().IsRegular() }
+// look takes in whether the input is a pipe, and which.
+func (in *input) look(info fs.FileInfo) {
+	if in.pipe = disk.Passes(info); in.pipe {
+		in.key = pipeKey(in.name, info)
+	}
+}
 
 // pipeKey tells a pipe from others, by whatever name.
 func pipeKey(name string, info fs.FileInfo) any {
@@ -47,7 +52,7 @@ func pipes(a *types.ConnArgs, env *exec.Env) []types.Pipe {
 	add := func(name string) {
 		if standardInput(name, env.FS) {
 			list = append(list, types.Pipe{ID: stdio, Name: "standard input"})
-		} else if info, err := env.FS.Stat(name); err == nil && isPipe(info) && name != os.DevNull {
+		} else if info, err := env.FS.Stat(name); err == nil && disk.Passes(info) && name != os.DevNull {
 			list = append(list, types.Pipe{ID: pipeKey(name, info), Name: "the pipe " + name})
 		}
 	}

@@ -273,9 +273,7 @@ func (s *scan) again(in *input, seen []fingerprint) error {
 		}
 		return openError(in.name, s.Env.FS, err)
 	}
-	if in.pipe = isPipe(info); in.pipe {
-		in.key = pipeKey(in.name, info)
-	}
+	in.look(info)
 	switch {
 	case in.size < 0:
 		return nil
@@ -355,12 +353,13 @@ func (t *chunkTask) resume(v *savedScan) {
 	}
 }
 
-// retell tells what the task had told before the restart: at another parallelism other tasks listen.
-func (t *chunkTask) retell(out *exec.Out) {
-	if t.w > types.MinInstant {
-		out.Watermark(t.w)
+// retell tells what a task of a source had told before a restart: at another parallelism other tasks listen, though the source
+// may have as many as before.
+func retell(w types.Instant, idle bool, out *exec.Out) {
+	if w > types.MinInstant {
+		out.Watermark(w)
 	}
-	if t.now.idle {
+	if idle {
 		out.Idle(true)
 	}
 }

@@ -94,8 +94,10 @@ func (t *givenTask) Poll(out *exec.Out) (exec.Status, error) {
 		t.spoke = t.scan.Env.Clock()
 	}
 	rows, ended := t.given.at(t.next)
-	if t.again {
-		t.retell(out)
+	if t.again { // what was in flight of the batches before need not wait for the next one
+		t.again = false
+		out.Chunk(t.next)
+		retell(t.marked, t.idle, out)
 	}
 	switch {
 	case ended:
@@ -116,19 +118,6 @@ func (t *givenTask) Until() types.Instant {
 		return 0
 	}
 	return t.spoke + t.scan.Idle
-}
-
-// retell tells, after a restart, what the task had told before: at another parallelism other tasks listen. What was in
-// flight of the batches before need not wait for the next one.
-func (t *givenTask) retell(out *exec.Out) {
-	t.again = false
-	out.Chunk(t.next)
-	if t.marked > types.MinInstant {
-		out.Watermark(t.marked)
-	}
-	if t.idle {
-		out.Idle(true)
-	}
 }
 
 func (t *givenTask) emit(rows givenRows, out *exec.Out) error {

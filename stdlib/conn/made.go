@@ -128,7 +128,7 @@ func (t *madeTask) Poll(out *exec.Out) (exec.Status, error) {
 	if t.again {
 		t.again = false
 		out.Chunk(t.chunk)
-		t.retell(out)
+		retell(t.marked, t.idle, out)
 	}
 	if t.batch == nil {
 		from := t.chunk * s.made.chunk

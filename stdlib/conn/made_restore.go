@@ -6,7 +6,6 @@ import (
 
 	"github.com/ebb-lang/ebb/checkpoint"
 	"github.com/ebb-lang/ebb/checkpoint/fault"
-	"github.com/ebb-lang/ebb/exec"
 	"github.com/ebb-lang/ebb/lang/types"
 	"github.com/ebb-lang/ebb/stdlib/spec"
 )
@@ -139,17 +138,6 @@ func (t *madeTask) resume(v *savedMaking) {
 	for _, x := range v.tasks {
 		t.marked = min(t.marked, x.w)
 		t.idle = t.idle && x.idle
-	}
-}
-
-// retell tells what the task had told before the restart: at another parallelism other tasks listen, though the source may
-// have as many as before.
-func (t *madeTask) retell(out *exec.Out) {
-	if t.marked > types.MinInstant {
-		out.Watermark(t.marked)
-	}
-	if t.idle {
-		out.Idle(true)
 	}
 }
 

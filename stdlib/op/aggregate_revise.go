@@ -17,8 +17,7 @@ type revisions struct {
 	early   bool
 	every   int64
 	allow   int64
-	windows map[int64]*openWindow
-	order   []*openWindow // by their ends
+	windows []*openWindow // by their ends
 	changed endHeap       // those with dirty keys
 	sum     *state.Table  // the groups of a window that are being computed
 	ids     []uint32
@@ -41,23 +40,21 @@ const (
 )
 
 func newRevisions(c *spec.StageContext) *revisions {
-	return &revisions{early: c.Args.Emit.Changes, every: c.Args.Emit.Every, allow: c.Args.Late.Allow, windows: map[int64]*openWindow{}}
+	return &revisions{early: c.Args.Emit.Changes, every: c.Args.Emit.Every, allow: c.Args.Late.Allow}
 }
 
+// window returns the window with an end, a new one if there is none.
 func (v *revisions) window(s *sliced, end int64) *openWindow {
-	ow := v.windows[end]
-	if ow == nil {
-		ow = &openWindow{end: end, sent: state.NewTable(s.panes.keys, owWords)}
-		v.open(ow)
+	i, is := windowAt(v.windows, end)
+	if !is {
+		v.windows = slices.Insert(v.windows, i, &openWindow{end: end, sent: state.NewTable(s.panes.keys, owWords)})
 	}
-	return ow
+	return v.windows[i]
 }
 
-// open adds a window.
-func (v *revisions) open(ow *openWindow) {
-	v.windows[ow.end] = ow
-	i, _ := slices.BinarySearchFunc(v.order, ow.end, func(ow *openWindow, end int64) int { return cmp.Compare(ow.end, end) })
-	v.order = slices.Insert(v.order, i, ow)
+// windowAt finds the place of the window with an end in a list, and whether it is there.
+func windowAt(list []*openWindow, end int64) (int, bool) {
+	return slices.BinarySearchFunc(list, end, func(ow *openWindow, end int64) int { return cmp.Compare(ow.end, end) })
 }
 
 // mark notes that keys of the window have changed.
@@ -128,7 +125,7 @@ func (v *revisions) drain(s *sliced, out *exec.Out) (bool, error) {
 	if len(v.changed) > 0 && v.changed[0].end <= s.w {
 		return true, v.part(s, out)
 	}
-	for len(v.order) > 0 && satAdd(v.order[0].end, v.allow) <= s.w {
+	for len(v.windows) > 0 && satAdd(v.windows[0].end, v.allow) <= s.w {
 		v.forget(s)
 	}
 	for i := 0; i < len(s.panes.order); {
@@ -189,14 +186,13 @@ func (v *revisions) part(s *sliced, out *exec.Out) error {
 
 // forget drops what is known of the first window, which has closed; what it gave out last stands.
 func (v *revisions) forget(s *sliced) {
-	ow := v.order[0]
-	v.order[0], v.order = nil, v.order[1:]
+	ow := v.windows[0]
+	v.windows[0], v.windows = nil, v.windows[1:]
 	ids, _ := ow.sent.All(0, ow.sent.Len(), nil)
 	ow.sent.Rows().TouchAll(ids)
 	for _, id := range ids {
 		state.FreeText(ow.sent.Rows().At(id)[ow.sent.Off()+owSent:], &s.out.sent)
 	}
-	delete(v.windows, ow.end)
 }
 
 // endHeap is a heap.Interface of windows, the one that ends first is the first.

@@ -242,8 +242,8 @@ func (s *sliced) take(f *firing, o *sliced, owns func(hash uint64) bool) {
 
 // save writes what was given out for each window.
 func (v *revisions) save(w *checkpoint.Writer) {
-	w.Uint(uint64(len(v.order)))
-	for _, ow := range v.order {
+	w.Uint(uint64(len(v.windows)))
+	for _, ow := range v.windows {
 		w.Int(ow.end)
 		ow.sent.Freeze(w)
 		saveIDs(w, ow.dirty)
@@ -252,15 +252,16 @@ func (v *revisions) save(w *checkpoint.Writer) {
 
 func (v *revisions) load(s *sliced, r *checkpoint.Reader) error {
 	old := v.windows
-	v.windows, v.order, v.changed = map[int64]*openWindow{}, nil, nil
+	v.windows, v.changed = nil, nil
 	for range r.Count(2) {
 		end := r.Int()
-		if v.windows[end] != nil {
+		at, twice := windowAt(v.windows, end)
+		if twice {
 			r.Fail("a window is there twice")
 			break
 		}
-		if ow := old[end]; ow != nil {
-			v.open(ow)
+		if i, is := windowAt(old, end); is {
+			v.windows = slices.Insert(v.windows, at, old[i])
 		}
 		ow := v.window(s, end)
 		ow.sent.Load(r)
@@ -272,7 +273,7 @@ func (v *revisions) load(s *sliced, r *checkpoint.Reader) error {
 
 // merge takes over what another task has given out for owned keys.
 func (v *revisions) merge(s, o *sliced, owns func(hash uint64) bool) {
-	for _, theirs := range o.rev.order {
+	for _, theirs := range o.rev.windows {
 		from := theirs.sent
 		ids := from.Owned(owns)
 		if len(ids) == 0 {

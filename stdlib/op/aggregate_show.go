@@ -21,7 +21,7 @@ func (s *sliced) Repeat() {
 		return
 	}
 	s.rev.changed = nil
-	for _, ow := range s.rev.order {
+	for _, ow := range s.rev.windows {
 		ow.dirty = nil
 		s.rev.owe(ow, forgetSent(ow.sent, owSent, owDirty))
 	}

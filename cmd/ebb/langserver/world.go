@@ -273,7 +273,7 @@ func exists(fs exec.FS, name string) bool {
 func (l *lookup) Open(name string) (disk.File, error) {
 	at := l.find(name)
 	l.seen.note(l.FS, at)
-	if info, err := l.FS.Stat(at); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	if info, err := l.FS.Stat(at); err == nil && disk.Passes(info) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("an editor looks at regular files only; write the schema: `schema { … }`")}
 	}
 	return l.FS.Open(at)
